@@ -1,0 +1,52 @@
+//! Sockets and readiness, nothing else: the two traits the server is generic over, and their real implementation.
+//!
+//! The server may assume of a [`Network`]: nothing here waits unless [`Network::poll`] is told to; readiness is
+//! edge-triggered, so whoever does not read or write until `WouldBlock` has to remember that it did not.
+//! This layer must never look at the bytes it carries.
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// The token under which the listener itself is reported.
+pub const LISTENER: usize = usize::MAX;
+
+/// What the poller reports of one token since it was last asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ready {
+    pub token: usize,
+    /// Bytes, an end or an error may be there to receive; for [`LISTENER`], a connection to accept.
+    pub readable: bool,
+    /// The socket takes bytes again.
+    pub writable: bool,
+    /// The peer has ended its sending side, or the connection failed: receive on until the end or the error shows.
+    pub closed: bool,
+}
+
+/// One connection. No call waits: what cannot be done at once is `WouldBlock`.
+pub trait Stream {
+    /// Receives into `into`; `Ok(0)` with a non-empty `into` is the end of the peer's sending side.
+    fn recv(&mut self, into: &mut [u8]) -> io::Result<usize>;
+    /// Sends a prefix of `bytes`; returns how many were taken.
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize>;
+    /// Sends a prefix of `first` followed by `second` in one call.
+    fn send_two(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize>;
+    /// Ends our sending side; the peer still may send (RFC 9112 section 9.6).
+    fn shutdown_write(&mut self) -> io::Result<()>;
+}
+
+/// A listener and the readiness of its connections.
+pub trait Network {
+    type Stream: Stream;
+    /// Appends what became ready to `ready`. `wait`: how long to sleep when nothing is ready, zero to only ask, `None`
+    /// until something is. A signal ends the sleep with `Interrupted`.
+    fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
+    /// The next connection and its peer's address; `WouldBlock` when there is none.
+    fn accept(&mut self) -> io::Result<(Self::Stream, SocketAddr)>;
+    /// Has `stream` reported under `token`, both directions, from now until it is dropped.
+    fn register(&mut self, stream: &mut Self::Stream, token: usize) -> io::Result<()>;
+    /// What the listener is bound to.
+    fn local_addr(&self) -> io::Result<SocketAddr>;
+    /// Closes the listener: later connections are refused by the system. Connections live on.
+    fn stop_listening(&mut self);
+}
