@@ -1,0 +1,52 @@
+# `make run` serves the example, `make test` runs every test. Both install what is missing on Debian and Ubuntu.
+
+TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+LUA ?= lua5.1
+PORT ?= 8080
+# A command that is given a host and a port, and judges the example server there; empty for none.
+PROBE ?=
+
+export LUA_CPATH := build/?.so;;
+
+.PHONY: help run test build bench format clean
+
+help:
+	@echo "make run      build, then serve examples/hello.lua on 127.0.0.1:$(PORT)"
+	@echo "make test     every check and test"
+	@echo "make build    build/fastslua.so, the file that require(\"fastslua\") loads"
+	@echo "make bench    CPU per request and step times, against a server without Lua"
+	@echo "make format   format Rust and Lua"
+
+run:
+	@tools/setup.sh run
+	@$(MAKE) --no-print-directory build
+	@$(LUA) examples/hello.lua $(PORT)
+
+test:
+	@tools/setup.sh test
+	@PROBE="$(PROBE)" tools/test.sh
+
+# The new file takes the place of the old in one move: a host that has the old one loaded keeps it whole.
+build:
+	@tools/setup.sh build
+	cargo build --release
+	@mkdir -p build
+	@for name in libfastslua.so libfastslua.dylib; do \
+		if [ -f "$(TARGET_DIR)/release/$$name" ]; then \
+			cp "$(TARGET_DIR)/release/$$name" build/fastslua.so.new && mv build/fastslua.so.new build/fastslua.so; \
+		fi; \
+	done
+	@test -f build/fastslua.so || { echo "no library in $(TARGET_DIR)/release"; exit 1; }
+
+bench:
+	@tools/setup.sh bench
+	@$(MAKE) --no-print-directory build
+	cargo run --release --package compare -- $(BENCH_ARGS)
+
+format:
+	cargo fmt
+	@tools/stylua.sh examples bench lua spec types
+
+clean:
+	cargo clean
+	rm -rf build
