@@ -4,14 +4,21 @@
 //! edge-triggered, so whoever does not read or write until `WouldBlock` has to remember that it did not.
 //! This layer must never look at the bytes it carries.
 
+mod tcp;
+
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
+
+pub use tcp::{Tcp, TcpStream};
 
 /// The token under which the listener itself is reported.
 pub const LISTENER: usize = usize::MAX;
 
 /// What the poller reports of one token since it was last asked.
+///
+/// A report is a hint: it may come when nothing is there (then the call says `WouldBlock`), it comes once per change, and
+/// a token may be reported twice in one poll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ready {
     pub token: usize,
@@ -24,14 +31,17 @@ pub struct Ready {
 }
 
 /// One connection. No call waits: what cannot be done at once is `WouldBlock`.
+///
+/// Only `WouldBlock` means that readiness will be reported again; a short count does not (on Windows it arms nothing).
+/// `Interrupted` may be tried again; every other error ends the connection, and it has to be dropped.
 pub trait Stream {
     /// Receives into `into`; `Ok(0)` with a non-empty `into` is the end of the peer's sending side.
     fn recv(&mut self, into: &mut [u8]) -> io::Result<usize>;
     /// Sends a prefix of `bytes`; returns how many were taken.
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize>;
-    /// Sends a prefix of `first` followed by `second` in one call.
+    /// Sends a prefix of `first` followed by `second` in one call; either may be empty, not both.
     fn send_two(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize>;
-    /// Ends our sending side; the peer still may send (RFC 9112 section 9.6).
+    /// Ends our sending side; the peer still may send (RFC 9112 section 9.6). `NotConnected` when it is gone already.
     fn shutdown_write(&mut self) -> io::Result<()>;
 }
 
@@ -42,11 +52,16 @@ pub trait Network {
     /// until something is. A signal ends the sleep with `Interrupted`.
     fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
     /// The next connection and its peer's address; `WouldBlock` when there is none.
+    ///
+    /// `ConnectionAborted`: this one was lost before it was taken, ask for the next. Any other error: the system has no
+    /// room now (descriptors, memory); the connection still waits and is not reported again, so ask in a later turn.
     fn accept(&mut self) -> io::Result<(Self::Stream, SocketAddr)>;
-    /// Has `stream` reported under `token`, both directions, from now until it is dropped.
+    /// Has `stream` reported under `token`, both directions, from now until it is dropped. What is ready already is
+    /// reported by the next poll.
     fn register(&mut self, stream: &mut Self::Stream, token: usize) -> io::Result<()>;
-    /// What the listener is bound to.
+    /// What the listener is bound to; told after [`Network::stop_listening`] too.
     fn local_addr(&self) -> io::Result<SocketAddr>;
-    /// Closes the listener: later connections are refused by the system. Connections live on.
+    /// Closes the listener: later connections are refused by the system, those not yet accepted are lost. Accepted ones
+    /// live on.
     fn stop_listening(&mut self);
 }
