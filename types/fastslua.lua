@@ -1,0 +1,210 @@
+---@meta fastslua
+-- What require("fastslua") offers, for editors that read LuaLS annotations. No program loads this file; add its folder to
+-- Lua.workspace.library. It may only name what the library really has.
+
+---@class fastslua
+local fastslua = {}
+
+---Anything a handler may return as a short answer: a string is text, a table is JSON, a number a status.
+---@alias fastslua.Answer string|table|integer|nil
+
+---@alias fastslua.Handler fun(req: fastslua.Request, res: fastslua.Response): fastslua.Answer, (string|table)?, table?
+
+---@class fastslua.Options
+---@field host? string address or name to bind, default "127.0.0.1"
+---@field port integer 0 lets the system choose
+---@field backlog? integer default 512
+---@field max_connections? integer default 1024
+---@field max_connections_per_address? integer default 0, no limit
+---@field max_header_bytes? integer default 16384; 431 above
+---@field max_headers? integer default 100; 431 above
+---@field max_target_bytes? integer default 8192; 414 above
+---@field max_body_bytes? integer default 1 MiB; 413 above
+---@field max_response_bytes? integer default 64 MiB; 500 above
+---@field max_buffered_bytes? integer default 64 MiB for all requests and responses; 503 for what does not fit
+---@field max_requests_per_connection? integer default 1000; 0 is no limit
+---@field header_timeout? number seconds, default 10
+---@field body_timeout? number seconds, default 30
+---@field keep_alive_timeout? number seconds, default 60
+---@field write_timeout? number seconds, default 30
+---@field dispatch_timeout? number seconds, default 30
+---@field step_seconds? number time budget of a step, default 0.002
+---@field max_accepts_per_step? integer default 64
+---@field max_dispatches_per_step? integer default 0, as many as fit the time
+---@field max_io_bytes_per_step? integer default 4 MiB
+---@field max_io_bytes_per_visit? integer default 256 KiB
+---@field allowed_hosts? string[]|"*" names a request may address, default loopback names, IP literals and `host`
+---@field allowed_origins? string[]|"*" origins that may change state, default the server's own
+---@field on_error? fun(message: string, req: fastslua.Request) called when a handler fails
+---@field on_log? fun(level: string, message: string, fields: table)
+
+---An Express-style application.
+---@return fastslua.App
+function fastslua.app() end
+
+---A server whose every request goes to one handler.
+---@param options fastslua.Options
+---@param handler fastslua.Handler
+---@return fastslua.Server? server nil when the address cannot be bound
+---@return string? message
+---@return string? code
+function fastslua.listen(options, handler) end
+
+---@class fastslua.App
+local App = {}
+
+---@param path string literals and `:name` segments
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:get(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:post(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:put(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:patch(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:delete(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:options(path, handler) end
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:head(path, handler) end
+---Every method.
+---@param path string
+---@param handler fastslua.Handler
+---@return fastslua.App
+function App:all(path, handler) end
+
+---A server with this application as its handler.
+---@param options fastslua.Options|integer options, or just the port
+---@return fastslua.Server? server nil when the address cannot be bound
+---@return string? message
+---@return string? code
+function App:listen(options) end
+
+---@class fastslua.Server
+local Server = {}
+
+---One bounded turn; never waits.
+---@param seconds? number budget of this turn, default `step_seconds`
+---@return integer dispatched requests handed to a handler
+---@return integer waiting requests that are still to be
+function Server:step(seconds) end
+
+---Waits for events and steps, until the server is closed or `until_fn()` is true.
+---@param until_fn? fun(): boolean asked after each turn, at least every 50 ms
+function Server:run(until_fn) end
+
+---Cumulative counters.
+---@return table<string, any>
+function Server:stats() end
+
+---@return string host what is bound
+---@return integer port
+function Server:address() end
+
+---@return integer port what is bound
+function Server:port() end
+
+---Stops accepting, finishes what is in flight until the deadline, then closes. Progresses through `step()`.
+---@param seconds? number
+function Server:shutdown(seconds) end
+
+---Closes everything now. Safe twice, and from inside a handler.
+function Server:close() end
+
+---@class fastslua.Request
+---@field id integer
+---@field method string
+---@field target string as it stands in the request line
+---@field path string percent-decoded
+---@field query table<string, string> decoded; the first of repeated names
+---@field params table<string, string> decoded path parameters
+---@field version string "1.0" or "1.1"
+---@field headers table<string, string> looked up without regard to case
+---@field body string?
+---@field remote_address string
+---@field remote_port integer
+local Request = {}
+
+---The first field of that name, without regard to case.
+---@param name string
+---@return string?
+function Request:header(name) end
+
+---@class fastslua.Response
+---@field headers_sent boolean
+local Response = {}
+
+---@param code integer 200 to 599
+---@return fastslua.Response
+function Response:status(code) end
+
+---Replaces all fields of that name.
+---@param name string
+---@param value string|number
+---@return fastslua.Response
+function Response:set(name, value) end
+
+---Adds a field beside those of the same name.
+---@param name string
+---@param value string|number
+---@return fastslua.Response
+function Response:append(name, value) end
+
+---@param name string
+---@return string?
+function Response:get(name) end
+
+---@param name string
+---@return boolean
+function Response:has(name) end
+
+---@param name string
+---@return fastslua.Response
+function Response:remove(name) end
+
+---Sets Content-Type.
+---@param content_type string
+---@return fastslua.Response
+function Response:type(content_type) end
+
+---Ends the response. Text when no type was set.
+---@param body? string
+---@return boolean sent false when the client has gone
+function Response:send(body) end
+
+---@param value any
+---@return boolean sent
+function Response:json(value) end
+
+---@param text string
+---@return boolean sent
+function Response:text(text) end
+
+---@param html string
+---@return boolean sent
+function Response:html(html) end
+
+---@param url string
+---@param code? integer default 302
+---@return boolean sent
+function Response:redirect(url, code) end
+
+---Ends the response without a body.
+---@return boolean sent
+function Response:finish() end
+
+return fastslua
