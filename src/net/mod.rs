@@ -48,6 +48,9 @@ pub trait Stream {
 /// A listener and the readiness of its connections.
 pub trait Network {
     type Stream: Stream;
+    /// Whether a receive that fills less than it was lent has left nothing behind, so that the next byte is a new event.
+    /// True of epoll; elsewhere only `WouldBlock` tells.
+    const SHORT_READ_DRAINS: bool;
     /// Appends what became ready to `ready`. `wait`: how long to sleep when nothing is ready, zero to only ask, `None`
     /// until something is. A signal ends the sleep with `Interrupted`.
     fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()>;
