@@ -12,7 +12,7 @@ use visit::Sent;
 const BATCH_MAX: usize = 16 << 10;
 
 /// Room for a status line and the fields that the encoder adds.
-const HEAD_ROOM: usize = 320;
+pub(super) const HEAD_ROOM: usize = 320;
 
 /// A response's content.
 pub enum Payload<'a, B> {
@@ -97,7 +97,7 @@ impl<'a> Request<'a> {
 
 impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Hands a whole request out, unless it has to be refused.
-    pub(super) fn dispatch(&mut self, key: Key, clock: &impl Clock) -> Option<RequestId> {
+    pub(super) fn dispatch(&mut self, key: Key) -> Option<RequestId> {
         let now = self.turn.now;
         let peer = self.slots.get_mut(key)?;
         let waited = now.saturating_duration_since(peer.queued_at);
@@ -107,7 +107,6 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             self.guard.refusal(&peer.h1)
         };
         if let Some(reject) = refusal {
-            self.date.refresh(now, clock);
             self.refuse(key, reject);
             return None;
         }
@@ -149,7 +148,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     }
 
     /// Answers with the response in the making and this content. It is sent when the handler has returned.
-    pub fn respond(&mut self, id: RequestId, payload: Payload<'_, B>, clock: &impl Clock) -> Result<(), RespondError> {
+    pub fn respond(&mut self, id: RequestId, payload: Payload<'_, B>) -> Result<(), RespondError> {
         let Some((key, _)) = self.live(id) else { return Err(RespondError::Gone) };
         let Some(peer) = self.slots.get_mut(key) else { return Err(RespondError::Gone) };
         if peer.h1.responded() {
@@ -165,7 +164,6 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if !self.pool.reserve_output(&mut peer.out.bytes, room) {
             return Err(RespondError::NoMemory { bytes });
         }
-        self.date.refresh(self.turn.now, clock);
         let last = self.config.max_requests_per_connection;
         let close = self.draining.is_some() || (last > 0 && peer.requests >= last);
         let before = peer.out.bytes.capacity();
@@ -187,18 +185,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Answers a live request with a refusal and ends its connection after it: what is left when a handler's own answer
     /// can't be sent. Without effect once it has been answered.
-    pub fn refuse_request(&mut self, id: RequestId, reject: Reject, clock: &impl Clock) {
+    pub fn refuse_request(&mut self, id: RequestId, reject: Reject) {
         let Some((key, peer)) = self.live(id) else { return };
         if peer.h1.responded() {
             return;
         }
-        self.date.refresh(self.turn.now, clock);
         self.stats.responded(reject.status());
-        let Some(peer) = self.slots.get_mut(key) else { return };
-        let before = peer.out.bytes.capacity();
-        peer.h1.refuse(reject, &self.date.text, &mut peer.out.bytes);
-        peer.ending = Some(End::ResponseFailed);
-        self.pool.true_up(before, &peer.out.bytes);
+        self.write_refusal(key, reject, End::ResponseFailed);
     }
 
     /// The handler has returned: its answer is sent, and the connection goes on to its next request. A request that

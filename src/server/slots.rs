@@ -51,6 +51,8 @@ pub(super) struct Peer<S, B> {
     /// Stands in the service queue, since this time.
     pub(super) queued: bool,
     pub(super) queued_at: Instant,
+    /// Stands among those who wait for memory.
+    pub(super) starved: bool,
     /// Encoded answers are kept back for the next one of a pipeline, in the turn of this number.
     pub(super) batched_in: u64,
     /// Ends as soon as `out` is empty, for this reason.
@@ -79,6 +81,7 @@ impl<S, B: AsRef<[u8]>> Peer<S, B> {
             closed: false,
             queued: false,
             queued_at: now,
+            starved: false,
             batched_in: 0,
             ending: None,
             lingering: false,

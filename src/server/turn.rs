@@ -87,6 +87,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if self.closed {
             return Ok(());
         }
+        self.date.refresh(started, clock);
         self.take_events();
         self.feed_starved();
         self.expire(clock);
@@ -99,7 +100,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     pub fn next_request(&mut self, clock: &impl Clock) -> Option<RequestId> {
         while self.turn.may_visit() {
             let key = self.queue.pop_front()?;
-            if let Some(id) = self.visit(key, clock) {
+            if let Some(id) = self.visit(key) {
                 return Some(id);
             }
             self.turn.now = clock.now();
@@ -147,11 +148,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     }
 
     fn feed_starved(&mut self) {
-        while self.pool.fits(pool::BASE) {
+        let mut room = pool::BASE;
+        while !self.starved.is_empty() && self.pool.fits(room) {
+            room += pool::BASE;
             let Some(key) = self.starved.pop_front() else { return };
-            self.enqueue(key);
-            if self.starved.len() * pool::BASE >= self.config.max_buffered_bytes {
-                return;
+            if let Some(peer) = self.slots.get_mut(key) {
+                peer.starved = false;
+                self.enqueue(key);
             }
         }
     }

@@ -37,7 +37,7 @@ const LINGER_BYTES: u64 = 64 << 20;
 
 impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Visits a connection; `Some` when it has a request for the handler.
-    pub(super) fn visit(&mut self, key: Key, clock: &impl Clock) -> Option<RequestId> {
+    pub(super) fn visit(&mut self, key: Key) -> Option<RequestId> {
         let number = self.turn.number;
         let peer = self.slots.get_mut(key)?;
         peer.queued = false;
@@ -53,15 +53,15 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
                 return None;
             }
         }
-        self.receive(key, clock)
+        self.receive(key)
     }
 
-    fn receive(&mut self, key: Key, clock: &impl Clock) -> Option<RequestId> {
+    fn receive(&mut self, key: Key) -> Option<RequestId> {
         let mut left = self.config.max_io_bytes_per_visit.min(self.turn.io_left.max(1));
         loop {
             let peer = self.slots.get_mut(key)?;
             match peer.h1.advance(&self.limits) {
-                Progress::Request => return self.dispatch(key, clock),
+                Progress::Request => return self.dispatch(key),
                 Progress::NeedMore => {
                     if self.receive_once(key, &mut left) == Received::Later {
                         return None;
@@ -76,7 +76,6 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
                     }
                 }
                 Progress::Refused(reject) => {
-                    self.date.refresh(self.turn.now, clock);
                     self.refuse(key, reject);
                     return None;
                 }
@@ -156,7 +155,10 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         }
         if have == 0 {
             // It has no part of a request here yet: its bytes wait where they are.
-            self.starved.push_back(key);
+            if !peer.starved {
+                peer.starved = true;
+                self.starved.push_back(key);
+            }
         } else {
             self.refuse(key, Reject::Overloaded);
         }
@@ -202,7 +204,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         let Some(peer) = self.slots.get_mut(key) else { return };
         if !renewed {
             peer.window = now;
-            peer.moved = 0;
+            (peer.moved, peer.moved_before) = (0, 0);
             return self.deadlines.arm(key.slot, wait, now + timeout);
         }
         if peer.moved == peer.moved_before {
@@ -270,21 +272,26 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Answers in a handler's stead, and ends the connection after it.
     pub(super) fn refuse(&mut self, key: Key, reject: Reject) {
         self.stats.refused(reject);
-        let Some(peer) = self.slots.get_mut(key) else { return };
-        let before = peer.out.bytes.capacity();
-        peer.h1.refuse(reject, &self.date.text, &mut peer.out.bytes);
-        self.pool.true_up(before, &peer.out.bytes);
-        self.finish_with(key, End::Refused);
+        self.write_refusal(key, reject, End::Refused);
+        self.flush(key);
     }
 
     /// Answers a connection for which there is no place.
     pub(super) fn refuse_connection(&mut self, key: Key) {
         self.stats.refused(Reject::Overloaded);
+        self.write_refusal(key, Reject::Overloaded, End::Full);
+        self.flush(key);
+    }
+
+    /// Encodes a refusal, which ends the connection for `end`. It may exceed the pool: one sentence per connection is
+    /// little, and saying nothing would be worse.
+    pub(super) fn write_refusal(&mut self, key: Key, reject: Reject, end: End) {
         let Some(peer) = self.slots.get_mut(key) else { return };
+        let _within_limit = self.pool.reserve_output(&mut peer.out.bytes, exchange::HEAD_ROOM);
         let before = peer.out.bytes.capacity();
-        peer.h1.refuse(Reject::Overloaded, &self.date.text, &mut peer.out.bytes);
+        peer.h1.refuse(reject, &self.date.text, &mut peer.out.bytes);
         self.pool.true_up(before, &peer.out.bytes);
-        self.finish_with(key, End::Full);
+        peer.ending = Some(end);
     }
 
     /// Everything is sent. Closing with unread bytes would reset the connection and might destroy the answer, so that
