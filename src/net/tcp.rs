@@ -66,6 +66,7 @@ impl Tcp {
 
 impl Network for Tcp {
     type Stream = TcpStream;
+    const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
     fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         self.poll.poll(&mut self.events, wait)?;

@@ -104,7 +104,9 @@ impl Default for Config {
             max_dispatches_per_step: 0,
             max_io_bytes_per_step: 4 << 20,
             max_io_bytes_per_visit: 256 << 10,
-            allowed_hosts: AllowedHosts::Local { bound: String::from("127.0.0.1") },
+            allowed_hosts: AllowedHosts::Local {
+                bound: String::from("127.0.0.1"),
+            },
             allowed_origins: AllowedOrigins::Same,
         }
     }
@@ -140,7 +142,12 @@ impl Config {
         let bounds = [
             // The slot number has to fit the poller's token beside the generation.
             ("max_connections", self.max_connections, 1, 1 << 20),
-            ("max_connections_per_address", self.max_connections_per_address, 0, 1 << 20),
+            (
+                "max_connections_per_address",
+                self.max_connections_per_address,
+                0,
+                1 << 20,
+            ),
             ("max_header_bytes", self.max_header_bytes, 256, 1 << 20),
             ("max_headers", self.max_headers, 1, MAX_HEADERS_BOUND),
             ("max_target_bytes", self.max_target_bytes, 1, 1 << 20),
@@ -174,7 +181,10 @@ impl Config {
         }
         if self.step_seconds > TIMEOUT_MAX {
             let message = format!("must be at most {} seconds", TIMEOUT_MAX.as_secs());
-            return Err(ConfigError { option: "step_seconds", message });
+            return Err(ConfigError {
+                option: "step_seconds",
+                message,
+            });
         }
         Ok(())
     }
@@ -182,11 +192,36 @@ impl Config {
     fn check_relations(&self) -> Result<(), ConfigError> {
         let pairs = [
             // A request has to fit the pool whole, with the doubling of its buffer.
-            ("max_body_bytes", self.max_body_bytes, "max_buffered_bytes", self.max_buffered_bytes),
-            ("max_header_bytes", self.max_header_bytes, "max_buffered_bytes", self.max_buffered_bytes),
-            ("max_target_bytes", self.max_target_bytes, "max_header_bytes", self.max_header_bytes),
-            ("max_io_bytes_per_visit", self.max_io_bytes_per_visit, "max_io_bytes_per_step", self.max_io_bytes_per_step),
-            ("max_connections_per_address", self.max_connections_per_address, "max_connections", self.max_connections),
+            (
+                "max_body_bytes",
+                self.max_body_bytes,
+                "max_buffered_bytes",
+                self.max_buffered_bytes,
+            ),
+            (
+                "max_header_bytes",
+                self.max_header_bytes,
+                "max_buffered_bytes",
+                self.max_buffered_bytes,
+            ),
+            (
+                "max_target_bytes",
+                self.max_target_bytes,
+                "max_header_bytes",
+                self.max_header_bytes,
+            ),
+            (
+                "max_io_bytes_per_visit",
+                self.max_io_bytes_per_visit,
+                "max_io_bytes_per_step",
+                self.max_io_bytes_per_step,
+            ),
+            (
+                "max_connections_per_address",
+                self.max_connections_per_address,
+                "max_connections",
+                self.max_connections,
+            ),
         ];
         for (option, value, of, most) in pairs {
             if value > most {
@@ -220,8 +255,12 @@ mod tests {
             ("max_headers", |c| c.max_headers = MAX_HEADERS_BOUND + 1),
             ("header_timeout", |c| c.header_timeout = Duration::ZERO),
             ("step_seconds", |c| c.step_seconds = Duration::from_secs(100_000)),
-            ("max_io_bytes_per_visit", |c| c.max_io_bytes_per_visit = c.max_io_bytes_per_step + 1),
-            ("max_connections_per_address", |c| c.max_connections_per_address = c.max_connections + 1),
+            ("max_io_bytes_per_visit", |c| {
+                c.max_io_bytes_per_visit = c.max_io_bytes_per_step + 1
+            }),
+            ("max_connections_per_address", |c| {
+                c.max_connections_per_address = c.max_connections + 1
+            }),
         ];
         for (option, spoil) in rows {
             let mut config = Config::default();

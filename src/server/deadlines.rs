@@ -25,7 +25,14 @@ pub(super) enum Wait {
     Linger,
 }
 
-const KINDS: [Wait; 6] = [Wait::Silent, Wait::Head, Wait::Body, Wait::Idle, Wait::Write, Wait::Linger];
+const KINDS: [Wait; 6] = [
+    Wait::Silent,
+    Wait::Head,
+    Wait::Body,
+    Wait::Idle,
+    Wait::Write,
+    Wait::Linger,
+];
 
 const NONE: u32 = u32::MAX;
 
@@ -37,7 +44,12 @@ struct Link {
     next: u32,
 }
 
-const UNLINKED: Link = Link { wait: None, at: None, previous: NONE, next: NONE };
+const UNLINKED: Link = Link {
+    wait: None,
+    at: None,
+    previous: NONE,
+    next: NONE,
+};
 
 #[derive(Clone, Copy)]
 struct List {
@@ -53,7 +65,10 @@ pub(super) struct Deadlines {
 
 impl Deadlines {
     pub(super) fn new() -> Self {
-        Self { lists: [List { head: NONE, tail: NONE }; KINDS.len()], links: Vec::new() }
+        Self {
+            lists: [List { head: NONE, tail: NONE }; KINDS.len()],
+            links: Vec::new(),
+        }
     }
 
     /// Lets `slot` wait for `wait` until `at`, instead of whatever it waited for.
@@ -74,12 +89,19 @@ impl Deadlines {
             NONE => self.lists[wait as usize].tail = slot,
             next => self.links[next as usize].previous = slot,
         }
-        self.links[slot as usize] = Link { wait: Some(wait), at: Some(at), previous: after, next };
+        self.links[slot as usize] = Link {
+            wait: Some(wait),
+            at: Some(at),
+            previous: after,
+            next,
+        };
     }
 
     /// Lets `slot` wait for nothing.
     pub(super) fn disarm(&mut self, slot: u32) {
-        let Some(link) = self.links.get(slot as usize).copied() else { return };
+        let Some(link) = self.links.get(slot as usize).copied() else {
+            return;
+        };
         let Some(wait) = link.wait else { return };
         match link.previous {
             NONE => self.lists[wait as usize].head = link.next,
@@ -115,7 +137,10 @@ impl Deadlines {
 
     /// The first time at which something expires.
     pub(super) fn next(&self) -> Option<Instant> {
-        KINDS.into_iter().filter_map(|wait| self.links[self.oldest(wait)? as usize].at).min()
+        KINDS
+            .into_iter()
+            .filter_map(|wait| self.links[self.oldest(wait)? as usize].at)
+            .min()
     }
 }
 

@@ -52,7 +52,10 @@ impl fmt::Display for RespondError {
             RespondError::Gone => write!(out, "the client has gone"),
             RespondError::AlreadySent => write!(out, "the response has already been sent"),
             RespondError::TooLarge { bytes, most } => {
-                write!(out, "a response of {bytes} bytes is more than max_response_bytes ({most})")
+                write!(
+                    out,
+                    "a response of {bytes} bytes is more than max_response_bytes ({most})"
+                )
             }
             RespondError::NoMemory { bytes } => {
                 write!(out, "max_buffered_bytes has no room for a response of {bytes} bytes")
@@ -117,13 +120,19 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         self.turn.dispatched += 1;
         self.turn.dispatches_left -= 1;
         self.turn.handler_started = now;
-        Some(RequestId { slot: key.slot, serial: self.serial })
+        Some(RequestId {
+            slot: key.slot,
+            serial: self.serial,
+        })
     }
 
     /// The request of this name, while it lives.
     pub fn request(&self, id: RequestId) -> Option<Request<'_>> {
         let (_, peer) = self.live(id)?;
-        Some(Request { h1: &peer.h1, address: peer.address })
+        Some(Request {
+            h1: &peer.h1,
+            address: peer.address,
+        })
     }
 
     /// Whether the request's connection is there and the handler may still read it.
@@ -149,8 +158,12 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Answers with the response in the making and this content. It is sent when the handler has returned.
     pub fn respond(&mut self, id: RequestId, payload: Payload<'_, B>) -> Result<(), RespondError> {
-        let Some((key, _)) = self.live(id) else { return Err(RespondError::Gone) };
-        let Some(peer) = self.slots.get_mut(key) else { return Err(RespondError::Gone) };
+        let Some((key, _)) = self.live(id) else {
+            return Err(RespondError::Gone);
+        };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Err(RespondError::Gone);
+        };
         if peer.h1.responded() {
             return Err(RespondError::AlreadySent);
         }
@@ -250,7 +263,8 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if peer.h1.started() {
             self.deadlines.disarm(key.slot);
         } else {
-            self.deadlines.arm(key.slot, Wait::Idle, self.turn.now + self.config.keep_alive_timeout);
+            self.deadlines
+                .arm(key.slot, Wait::Idle, self.turn.now + self.config.keep_alive_timeout);
         }
     }
 }

@@ -18,7 +18,11 @@ pub(super) struct Guard {
 
 impl Guard {
     pub(super) fn new(hosts: AllowedHosts, origins: AllowedOrigins) -> Self {
-        Self { hosts, origins, passed: Vec::new() }
+        Self {
+            hosts,
+            origins,
+            passed: Vec::new(),
+        }
     }
 
     /// Why the request may not reach its handler.
@@ -78,13 +82,17 @@ fn host_of(authority: &[u8]) -> &[u8] {
 fn is_loopback_name(host: &[u8]) -> bool {
     let host = host.strip_suffix(b".").unwrap_or(host);
     const NAME: &[u8] = b"localhost";
-    let Some(at) = host.len().checked_sub(NAME.len()) else { return false };
+    let Some(at) = host.len().checked_sub(NAME.len()) else {
+        return false;
+    };
     host[at..].eq_ignore_ascii_case(NAME) && (at == 0 || host[at - 1] == b'.')
 }
 
 /// A literal is no name, so it can't have been rebound.
 fn is_ip_literal(host: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(host) else { return false };
+    let Ok(text) = std::str::from_utf8(host) else {
+        return false;
+    };
     match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         Some(inner) => inner.parse::<Ipv6Addr>().is_ok(),
         None => text.parse::<std::net::Ipv4Addr>().is_ok(),
@@ -93,7 +101,9 @@ fn is_ip_literal(host: &[u8]) -> bool {
 
 /// Whether a serialised origin (`http://host[:port]`, RFC 6454 section 6.2) is the one of this authority.
 fn is_origin_of(origin: &[u8], authority: &[u8]) -> bool {
-    let Some(at) = memchr::memmem::find(origin, b"://") else { return false };
+    let Some(at) = memchr::memmem::find(origin, b"://") else {
+        return false;
+    };
     let (scheme, rest) = (&origin[..at], &origin[at + 3..]);
     let default_port: &[u8] = match scheme {
         b"http" => b":80",
@@ -110,7 +120,12 @@ mod tests {
 
     #[test]
     fn hosts() {
-        let local = Guard::new(AllowedHosts::Local { bound: "sim.lan".into() }, AllowedOrigins::Same);
+        let local = Guard::new(
+            AllowedHosts::Local {
+                bound: "sim.lan".into(),
+            },
+            AllowedOrigins::Same,
+        );
         let rows: [(&str, bool); 14] = [
             ("127.0.0.1:8080", true),
             ("10.1.2.3", true),
@@ -128,7 +143,11 @@ mod tests {
             ("", false),
         ];
         for (authority, allowed) in rows {
-            assert_eq!(local.host_allowed(host_of(authority.as_bytes())), allowed, "{authority}");
+            assert_eq!(
+                local.host_allowed(host_of(authority.as_bytes())),
+                allowed,
+                "{authority}"
+            );
         }
     }
 
@@ -145,7 +164,11 @@ mod tests {
             ("http://", "", false),
         ];
         for (origin, authority, same) in rows {
-            assert_eq!(is_origin_of(origin.as_bytes(), authority.as_bytes()), same, "{origin} {authority}");
+            assert_eq!(
+                is_origin_of(origin.as_bytes(), authority.as_bytes()),
+                same,
+                "{origin} {authority}"
+            );
         }
     }
 }

@@ -99,7 +99,10 @@ struct Date {
 }
 
 impl Date {
-    const NONE: Self = Self { text: *b"Thu, 01 Jan 1970 00:00:00 GMT", until: None };
+    const NONE: Self = Self {
+        text: *b"Thu, 01 Jan 1970 00:00:00 GMT",
+        until: None,
+    };
 
     fn refresh(&mut self, now: Instant, clock: &impl Clock) {
         if self.until.is_some_and(|until| now < until) {
@@ -183,7 +186,10 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             return Some(Duration::ZERO);
         }
         let paused = if self.listener_ready { self.accept_after } else { None };
-        let next = [self.deadlines.next(), self.draining, paused].into_iter().flatten().min();
+        let next = [self.deadlines.next(), self.draining, paused]
+            .into_iter()
+            .flatten()
+            .min();
         next.map(|at| at.saturating_duration_since(now))
     }
 

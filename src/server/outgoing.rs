@@ -16,7 +16,12 @@ pub(super) struct Outgoing<B> {
 
 impl<B: AsRef<[u8]>> Outgoing<B> {
     pub(super) fn new() -> Self {
-        Self { bytes: Vec::new(), sent: 0, held: None, held_sent: 0 }
+        Self {
+            bytes: Vec::new(),
+            sent: 0,
+            held: None,
+            held_sent: 0,
+        }
     }
 
     /// Puts a body behind the encoded bytes.
@@ -32,7 +37,10 @@ impl<B: AsRef<[u8]>> Outgoing<B> {
 
     /// Bytes not sent yet.
     pub(super) fn pending(&self) -> usize {
-        let held = self.held.as_ref().map_or(0, |body| body.as_ref().len() - self.held_sent);
+        let held = self
+            .held
+            .as_ref()
+            .map_or(0, |body| body.as_ref().len() - self.held_sent);
         self.bytes.len() - self.sent + held
     }
 
@@ -49,13 +57,20 @@ impl<B: AsRef<[u8]>> Outgoing<B> {
             Some(body) => {
                 let rest = &body.as_ref()[self.held_sent..];
                 let rest = &rest[..rest.len().min(most - encoded.len())];
-                if encoded.is_empty() { stream.send(rest)? } else { stream.send_two(encoded, rest)? }
+                if encoded.is_empty() {
+                    stream.send(rest)?
+                } else {
+                    stream.send_two(encoded, rest)?
+                }
             }
         };
         let of_encoded = taken.min(encoded.len());
         self.sent += of_encoded;
         self.held_sent += taken - of_encoded;
-        if self.held.as_ref().is_some_and(|body| self.held_sent >= body.as_ref().len())
+        if self
+            .held
+            .as_ref()
+            .is_some_and(|body| self.held_sent >= body.as_ref().len())
             && self.sent == self.bytes.len()
         {
             self.held = None;

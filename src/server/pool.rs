@@ -19,7 +19,12 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, used: 0, inputs: Vec::new(), outputs: Vec::new() }
+        Self {
+            limit,
+            used: 0,
+            inputs: Vec::new(),
+            outputs: Vec::new(),
+        }
     }
 
     /// Bytes charged.

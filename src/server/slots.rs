@@ -24,7 +24,10 @@ impl Key {
     }
 
     pub(super) fn from_token(token: usize) -> Self {
-        Self { slot: token as u32, generation: (token >> 32) as u32 }
+        Self {
+            slot: token as u32,
+            generation: (token >> 32) as u32,
+        }
     }
 }
 
@@ -106,7 +109,10 @@ pub(super) struct Slots<S, B> {
 
 impl<S, B> Slots<S, B> {
     pub(super) fn new() -> Self {
-        Self { slots: Vec::new(), free: Vec::new() }
+        Self {
+            slots: Vec::new(),
+            free: Vec::new(),
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -115,13 +121,19 @@ impl<S, B> Slots<S, B> {
 
     pub(super) fn insert(&mut self, peer: Peer<S, B>) -> Key {
         let slot = self.free.pop().unwrap_or_else(|| {
-            self.slots.push(Slot { generation: 0, peer: None });
+            self.slots.push(Slot {
+                generation: 0,
+                peer: None,
+            });
             // Config bounds connections to 2^20.
             (self.slots.len() - 1) as u32
         });
         let entry = &mut self.slots[slot as usize];
         entry.peer = Some(Box::new(peer));
-        Key { slot, generation: entry.generation }
+        Key {
+            slot,
+            generation: entry.generation,
+        }
     }
 
     pub(super) fn remove(&mut self, key: Key) -> Option<Box<Peer<S, B>>> {
@@ -136,18 +148,29 @@ impl<S, B> Slots<S, B> {
     }
 
     pub(super) fn get(&self, key: Key) -> Option<&Peer<S, B>> {
-        self.slots.get(key.slot as usize).filter(|entry| entry.generation == key.generation)?.peer.as_deref()
+        self.slots
+            .get(key.slot as usize)
+            .filter(|entry| entry.generation == key.generation)?
+            .peer
+            .as_deref()
     }
 
     pub(super) fn get_mut(&mut self, key: Key) -> Option<&mut Peer<S, B>> {
-        self.slots.get_mut(key.slot as usize).filter(|entry| entry.generation == key.generation)?.peer.as_deref_mut()
+        self.slots
+            .get_mut(key.slot as usize)
+            .filter(|entry| entry.generation == key.generation)?
+            .peer
+            .as_deref_mut()
     }
 
     /// The present life of a slot.
     pub(super) fn key(&self, slot: u32) -> Option<Key> {
         let entry = self.slots.get(slot as usize)?;
         entry.peer.as_ref()?;
-        Some(Key { slot, generation: entry.generation })
+        Some(Key {
+            slot,
+            generation: entry.generation,
+        })
     }
 
     /// Every present key.

@@ -96,7 +96,10 @@ pub struct Stats {
 
 impl Stats {
     pub(super) fn new() -> Self {
-        Self { refusals: vec![0; Reject::ALL.len()], ..Self::default() }
+        Self {
+            refusals: vec![0; Reject::ALL.len()],
+            ..Self::default()
+        }
     }
 
     pub(super) fn ended(&mut self, end: End) {

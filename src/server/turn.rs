@@ -78,11 +78,25 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Begins a turn: asks the poller, sleeping at most `wait` (zero: not at all; `None`: until something happens),
     /// then expires and accepts. `budget` replaces `step_seconds` for this turn. On an error of the poller, which may
     /// be `Interrupted`, the turn has begun all the same.
-    pub fn begin_turn(&mut self, clock: &impl Clock, budget: Option<Duration>, wait: Option<Duration>) -> io::Result<()> {
+    pub fn begin_turn(
+        &mut self,
+        clock: &impl Clock,
+        budget: Option<Duration>,
+        wait: Option<Duration>,
+    ) -> io::Result<()> {
         let asked = clock.now();
-        let polled = if self.closed { Ok(()) } else { self.network.poll(wait, &mut self.ready) };
-        let started = if wait == Some(Duration::ZERO) { asked } else { clock.now() };
-        self.turn.begin(started, budget.unwrap_or(self.config.step_seconds), &self.config);
+        let polled = if self.closed {
+            Ok(())
+        } else {
+            self.network.poll(wait, &mut self.ready)
+        };
+        let started = if wait == Some(Duration::ZERO) {
+            asked
+        } else {
+            clock.now()
+        };
+        self.turn
+            .begin(started, budget.unwrap_or(self.config.step_seconds), &self.config);
         self.stats.steps += 1;
         if self.closed {
             return Ok(());
@@ -123,7 +137,10 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if self.turn.visits > 0 && self.turn.now > self.turn.deadline {
             self.stats.steps_over_budget += 1;
         }
-        Turn { dispatched: self.turn.dispatched, waiting: self.queue.len() }
+        Turn {
+            dispatched: self.turn.dispatched,
+            waiting: self.queue.len(),
+        }
     }
 
     fn take_events(&mut self) {
@@ -139,7 +156,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             peer.writable |= event.writable;
             peer.closed |= event.closed;
             // While an answer waits to be sent nothing is received: then only room to send is work.
-            let has_work = if peer.out.is_empty() { peer.readable } else { peer.writable };
+            let has_work = if peer.out.is_empty() {
+                peer.readable
+            } else {
+                peer.writable
+            };
             if has_work {
                 self.enqueue(key);
             }
@@ -172,9 +193,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
                 Err(error) => match error.kind() {
                     io::ErrorKind::WouldBlock => self.listener_ready = false,
                     // The connection was gone before we came to it.
-                    io::ErrorKind::ConnectionAborted
-                    | io::ErrorKind::ConnectionReset
-                    | io::ErrorKind::Interrupted => {}
+                    io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted => {}
                     _ => {
                         self.stats.accept_errors += 1;
                         self.accept_after = Some(self.turn.now + ACCEPT_PAUSE);
@@ -208,7 +227,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Ends the oldest connection that has never sent anything; false when there is none.
     fn evict(&mut self) -> bool {
-        let Some(key) = self.deadlines.oldest(Wait::Silent).and_then(|slot| self.slots.key(slot)) else { return false };
+        let Some(key) = self
+            .deadlines
+            .oldest(Wait::Silent)
+            .and_then(|slot| self.slots.key(slot))
+        else {
+            return false;
+        };
         if self.slots.get(key).is_none_or(|peer| peer.queued) {
             return false;
         }
@@ -221,7 +246,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         let mut sent = 0;
         for at in 0..self.queue.len() {
             let key = self.queue[at];
-            if self.slots.get(key).is_none_or(|peer| peer.batched_in != number || peer.out.is_empty()) {
+            if self
+                .slots
+                .get(key)
+                .is_none_or(|peer| peer.batched_in != number || peer.out.is_empty())
+            {
                 continue;
             }
             self.flush(key);

@@ -89,12 +89,16 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Receives once into the connection's own buffer.
     fn receive_once(&mut self, key: Key, left: &mut usize) -> Received {
-        let Some(peer) = self.slots.get_mut(key) else { return Received::Later };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Received::Later;
+        };
         // Nothing may be received while answers wait: the peer has to read first.
         if !peer.out.is_empty() && self.flush(key) != Sent::All {
             return Received::Later;
         }
-        let Some(peer) = self.slots.get_mut(key) else { return Received::Later };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Received::Later;
+        };
         if !peer.readable {
             self.park(key);
             return Received::Later;
@@ -106,7 +110,9 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if !self.make_room(key) {
             return Received::Later;
         }
-        let Some(peer) = self.slots.get_mut(key) else { return Received::Later };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Received::Later;
+        };
         let space = peer.h1.recv_space();
         let lent = space.len().min(*left);
         match peer.stream.recv(&mut space[..lent]) {
@@ -141,7 +147,9 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Gives the connection a buffer with room to receive; false when there is no memory for it now.
     fn make_room(&mut self, key: Key) -> bool {
-        let Some(peer) = self.slots.get_mut(key) else { return false };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return false;
+        };
         let (wanted, have) = (peer.h1.recv_wanted(&self.limits), peer.h1.buffer_capacity());
         if wanted <= have {
             return true;
@@ -187,7 +195,8 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             self.await_progress(key, Wait::Body, self.config.body_timeout);
         } else if peer.h1.started() {
             if wait != Some(Wait::Head) {
-                self.deadlines.arm(key.slot, Wait::Head, now + self.config.header_timeout);
+                self.deadlines
+                    .arm(key.slot, Wait::Head, now + self.config.header_timeout);
             }
         } else {
             let kind = if peer.requests == 0 { Wait::Silent } else { Wait::Idle };
@@ -228,7 +237,9 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Sends what waits, with one call. Ends or lingers when that was the last of it.
     pub(super) fn flush(&mut self, key: Key) -> Sent {
         let most = self.config.max_io_bytes_per_visit.min(self.turn.io_left.max(1));
-        let Some(peer) = self.slots.get_mut(key) else { return Sent::Gone };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Sent::Gone;
+        };
         if peer.writable {
             match peer.out.send(&mut peer.stream, most) {
                 Ok(count) => {
@@ -297,7 +308,9 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Everything is sent. Closing with unread bytes would reset the connection and might destroy the answer, so that
     /// our side is shut down first and the peer's last bytes are drained (RFC 9112 section 9.6).
     fn linger_or_end(&mut self, key: Key) -> Sent {
-        let Some(peer) = self.slots.get_mut(key) else { return Sent::Gone };
+        let Some(peer) = self.slots.get_mut(key) else {
+            return Sent::Gone;
+        };
         let unread = peer.readable || peer.h1.lingers();
         if !unread || peer.stream.shutdown_write().is_err() {
             self.end_for_its_reason(key);
@@ -311,7 +324,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         self.deadlines.arm(key.slot, Wait::Linger, self.turn.now + LINGER_TIME);
         self.enqueue(key);
         if self.lingering > LINGERING_MAX {
-            if let Some(oldest) = self.deadlines.oldest(Wait::Linger).and_then(|slot| self.slots.key(slot)) {
+            if let Some(oldest) = self
+                .deadlines
+                .oldest(Wait::Linger)
+                .and_then(|slot| self.slots.key(slot))
+            {
                 self.end_for_its_reason(oldest);
             }
         }
@@ -320,7 +337,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Throws away what a lingering peer still sends.
     fn drain(&mut self, key: Key) {
-        let most = self.config.max_io_bytes_per_visit.min(self.turn.io_left.max(1)).min(self.sink.len());
+        let most = self
+            .config
+            .max_io_bytes_per_visit
+            .min(self.turn.io_left.max(1))
+            .min(self.sink.len());
         let Some(peer) = self.slots.get_mut(key) else { return };
         match peer.stream.recv(&mut self.sink[..most]) {
             Ok(0) => self.end_for_its_reason(key),
@@ -349,7 +370,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     }
 
     pub(super) fn end_for_its_reason(&mut self, key: Key) {
-        let end = self.slots.get(key).and_then(|peer| peer.ending).unwrap_or(End::Answered);
+        let end = self
+            .slots
+            .get(key)
+            .and_then(|peer| peer.ending)
+            .unwrap_or(End::Answered);
         self.end(key, end);
     }
 }
