@@ -93,6 +93,8 @@ rejects! {
     HeaderTimeout = 408, "The request header section took too long to arrive.", "header_timeout";
     /// The body did not arrive in time (RFC 9110 15.5.9).
     BodyTimeout = 408, "The request body took too long to arrive.", "body_timeout";
+    /// The handler failed, or its answer could not be sent; no fault of the peer (RFC 9110 15.6.1).
+    HandlerFailed = 500, "The request could not be handled.", "handler_failed";
     /// Waited too long for a handler (RFC 9110 15.6.4).
     DispatchTimeout = 503, "The server is too busy to answer in time.", "dispatch_timeout";
     /// No room for the connection or its bytes (RFC 9110 15.6.4).

@@ -123,6 +123,11 @@ impl ResponseHead {
         Ok(())
     }
 
+    /// Bytes that the fields take up when encoded.
+    pub fn encoded_len(&self) -> usize {
+        self.lines.len()
+    }
+
     /// The first value of that name.
     pub fn get(&self, name: &[u8]) -> Option<&[u8]> {
         if self.close && name.eq_ignore_ascii_case(b"connection") {
