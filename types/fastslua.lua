@@ -1,6 +1,6 @@
 ---@meta fastslua
--- What require("fastslua") offers, for editors that read LuaLS annotations. No program loads this file; add its folder to
--- Lua.workspace.library. It may only name what the library really has.
+-- What require("fastslua") offers, for editors that read LuaLS annotations. No program loads this file; add its folder
+-- to Lua.workspace.library. It may only name what the library really has.
 
 ---@class fastslua
 local fastslua = {}
