@@ -41,7 +41,8 @@ build:
 bench:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build
-	cargo run --release --package compare -- $(BENCH_ARGS)
+	cargo build --release --package floor --package load --package compare
+	@"$(TARGET_DIR)/release/compare" $(BENCH_ARGS)
 
 format:
 	cargo fmt

@@ -1,0 +1,54 @@
+-- idle.lua: what a step costs when nobody wants anything. Prints its address; then each line of its input is a number
+-- of connections: it steps until so many are open and silent, measures, and prints `connections ns_per_step rss_kib`.
+
+local socket = require("socket")
+local app = dofile("bench/app.lua")
+
+local STEPS, BATCHES = 20000, 15
+local PATIENCE_SECONDS = 60
+
+local server = assert(app:listen({ port = 0, max_connections = 20000, max_requests_per_connection = 0 }))
+io.stdout:write(("serving on http://127.0.0.1:%d\n"):format(server:port()))
+io.stdout:flush()
+
+local function rss_kib()
+  local status = assert(io.open("/proc/self/status")):read("*a")
+  return tonumber(status:match("VmRSS:%s+(%d+)"))
+end
+
+-- Steps until so many connections are open, and on until all have had their answers.
+local function settle(connections)
+  local deadline = socket.gettime() + PATIENCE_SECONDS
+  local quiet = 0
+  repeat
+    local dispatched = server:step()
+    local settled = server:stats().active == connections and dispatched == 0
+    quiet = settled and quiet + 1 or 0
+    if not settled then
+      socket.sleep(0.0002)
+    end
+    assert(socket.gettime() < deadline, "the connections did not come")
+  until quiet == 1000
+end
+
+-- The median of batches, since a shared machine disturbs some of them.
+local function ns_per_step()
+  local batches = {}
+  for batch = 1, BATCHES do
+    local before = socket.gettime()
+    for _ = 1, STEPS do
+      server:step()
+    end
+    batches[batch] = (socket.gettime() - before) / STEPS * 1e9
+  end
+  table.sort(batches)
+  return batches[(BATCHES + 1) / 2]
+end
+
+for line in io.lines() do
+  local connections = assert(tonumber(line), "not a number of connections")
+  settle(connections)
+  collectgarbage()
+  io.stdout:write(("%d %.0f %d\n"):format(connections, ns_per_step(), rss_kib()))
+  io.stdout:flush()
+end
