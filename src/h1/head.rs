@@ -3,6 +3,12 @@
 //! It may assume that the scanner has found the head's end, that every line in it ends in CRLF and that the limits
 //! hold. It must never keep a slice: buffers move, ranges stay right.
 
+use std::mem::MaybeUninit;
+
+use super::framing::{Framing, FramingFields, frame, is_authority, is_host, judge_escapes};
+use super::scan::{HeadScan, trim};
+use super::{HEADERS_MAX, Reject};
+
 /// A range of bytes, counted from the request's first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
@@ -109,4 +115,227 @@ pub struct RequestHead {
     pub host: Option<Span>,
     /// Every header field in the order sent.
     pub fields: Vec<Field>,
+    /// How the body ends.
+    pub(super) framing: Framing,
+    /// The client lets the connection stay open (RFC 9112 9.3).
+    pub(super) keeps_alive: bool,
+    /// The client may wait for 100 before it sends the body (RFC 9110 10.1.1).
+    pub(super) expects_continue: bool,
+}
+
+impl RequestHead {
+    /// Parses a complete head. Reuses the memory of the fields; whatever was here before is overwritten.
+    ///
+    /// A later minor version is processed as HTTP/1.1 (RFC 9110 2.5): its digit is overwritten in `head`, so that one
+    /// parser sees every head.
+    ///
+    /// # Errors
+    /// The reason for which the request is refused; then only the memory of `self` is of use.
+    pub(super) fn parse(&mut self, head: &mut [u8], scan: &HeadScan, headers_max: usize) -> Result<(), Reject> {
+        self.version = take_version(&mut head[scan.version_at()..])?;
+        let head = &*head;
+        let mut table = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; HEADERS_MAX];
+        let mut request = httparse::Request::new(&mut []);
+        let parsed = request.parse_with_uninit_headers(head, &mut table[..headers_max.min(HEADERS_MAX)]);
+        match parsed {
+            Ok(httparse::Status::Complete(len)) if len == head.len() => {}
+            // The scanner has seen the empty line, so there is no partial head unless the grammars disagree.
+            Ok(_) => return Err(Reject::BadRequestLine),
+            Err(error) => return Err(reject_of(error)),
+        }
+        let span = |part: &[u8]| {
+            let start = part.as_ptr() as usize - head.as_ptr() as usize;
+            Span {
+                start: start as u32,
+                end: (start + part.len()) as u32,
+            }
+        };
+        let (Some(method), Some(target)) = (request.method, request.path) else {
+            return Err(Reject::BadRequestLine);
+        };
+        self.method = Method::of(method.as_bytes());
+        self.method_text = span(method.as_bytes());
+        self.target = span(target.as_bytes());
+        self.split_target(head)?;
+        self.take_fields(head, request.headers, span)
+    }
+
+    /// Reads the fields that matter to the protocol while all of them become ranges.
+    fn take_fields(
+        &mut self,
+        head: &[u8],
+        headers: &[httparse::Header<'_>],
+        span: impl Fn(&[u8]) -> Span,
+    ) -> Result<(), Reject> {
+        self.fields.clear();
+        self.fields.reserve(headers.len());
+        let mut framing = FramingFields::default();
+        let mut connection = ConnectionOptions::default();
+        let (mut host, mut host_repeated) = (None, false);
+        let (mut expects_continue, mut expects_other) = (false, false);
+        for header in headers {
+            let (name, value) = (header.name.as_bytes(), header.value);
+            self.fields.push(Field {
+                name: span(name),
+                value: span(value),
+            });
+            match name.len() {
+                4 if name.eq_ignore_ascii_case(b"host") => host_repeated |= host.replace(span(value)).is_some(),
+                6 if name.eq_ignore_ascii_case(b"expect") => {
+                    let known = value.eq_ignore_ascii_case(b"100-continue");
+                    expects_continue |= known;
+                    expects_other |= !known;
+                }
+                10 if name.eq_ignore_ascii_case(b"connection") => connection.take(value),
+                14 if name.eq_ignore_ascii_case(b"content-length") => framing.content_length(value),
+                17 if name.eq_ignore_ascii_case(b"transfer-encoding") => framing.transfer_encoding(value),
+                _ => {}
+            }
+        }
+        if host_repeated {
+            return Err(Reject::RepeatedHost);
+        }
+        self.take_host(head, host)?;
+        self.framing = frame(self.version, &framing)?;
+        let http11 = self.version == Version::Http11;
+        self.keeps_alive = !connection.close && (http11 || connection.keep_alive);
+        // RFC 9110 10.1.1: an expectation in an HTTP/1.0 request is ignored.
+        self.expects_continue = http11 && expects_continue;
+        if http11 && expects_other {
+            Err(Reject::UnknownExpectation)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// RFC 9112 3.2: exactly one Host in HTTP/1.1; 3.2.2: the authority of the target takes its place.
+    fn take_host(&mut self, head: &[u8], host: Option<Span>) -> Result<(), Reject> {
+        match host {
+            Some(host) if !is_host(host.of(head)) => return Err(Reject::BadHost),
+            None if self.version == Version::Http11 => return Err(Reject::MissingHost),
+            _ => {}
+        }
+        self.host = self.authority.or(host);
+        Ok(())
+    }
+
+    /// Tells the forms of a target apart (RFC 9112 3.2) and splits it into path and query.
+    fn split_target(&mut self, head: &[u8]) -> Result<(), Reject> {
+        let target = self.target.of(head);
+        self.authority = None;
+        self.query = None;
+        self.path = self.target;
+        match target {
+            _ if self.method_text.of(head) == b"CONNECT" => return Err(Reject::ConnectMethod),
+            [b'/', ..] => {}
+            b"*" if self.method == Method::Options => return Ok(()),
+            _ => {
+                let authority = absolute_authority(self.target, head).ok_or(Reject::BadTarget)?;
+                if !is_authority(authority.of(head)) {
+                    return Err(Reject::BadHost);
+                }
+                self.authority = Some(authority);
+                self.path.start = authority.end;
+            }
+        }
+        let rest = self.path.of(head);
+        judge_escapes(rest)?;
+        if let Some(mark) = memchr::memchr(b'?', rest) {
+            let mark = self.path.start + mark as u32;
+            self.query = Some(Span {
+                start: mark + 1,
+                end: self.path.end,
+            });
+            self.path.end = mark;
+        }
+        Ok(())
+    }
+}
+
+/// What Connection says (RFC 9110 7.6.1); options that mean nothing here are ignored.
+#[derive(Default)]
+struct ConnectionOptions {
+    close: bool,
+    keep_alive: bool,
+}
+
+impl ConnectionOptions {
+    fn take(&mut self, value: &[u8]) {
+        for option in value.split(|&b| b == b',').map(trim) {
+            self.close |= option.eq_ignore_ascii_case(b"close");
+            self.keep_alive |= option.eq_ignore_ascii_case(b"keep-alive");
+        }
+    }
+}
+
+/// The version at the front of `rest`. Every minor version above 1 counts as 1.1 and is rewritten to it.
+fn take_version(rest: &mut [u8]) -> Result<Version, Reject> {
+    match rest {
+        [
+            b'H',
+            b'T',
+            b'T',
+            b'P',
+            b'/',
+            b'1',
+            b'.',
+            minor @ b'0'..=b'9',
+            b'\r',
+            b'\n',
+            ..,
+        ] => {
+            if *minor == b'0' {
+                return Ok(Version::Http10);
+            }
+            *minor = b'1';
+            Ok(Version::Http11)
+        }
+        [
+            b'H',
+            b'T',
+            b'T',
+            b'P',
+            b'/',
+            b'0'..=b'9',
+            b'.',
+            b'0'..=b'9',
+            b'\r',
+            b'\n',
+            ..,
+        ] => Err(Reject::UnsupportedVersion),
+        _ => Err(Reject::BadRequestLine),
+    }
+}
+
+/// The authority of an absolute-form target with the scheme http or https, in any case.
+fn absolute_authority(target: Span, head: &[u8]) -> Option<Span> {
+    let text = target.of(head);
+    let skipped = [&b"http://"[..], b"https://"]
+        .into_iter()
+        .find(|scheme| {
+            text.get(..scheme.len())
+                .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        })?
+        .len();
+    let rest = &text[skipped..];
+    let len = rest
+        .iter()
+        .position(|b| matches!(b, b'/' | b'?' | b'#'))
+        .unwrap_or(rest.len());
+    let start = target.start + skipped as u32;
+    Some(Span {
+        start,
+        end: start + len as u32,
+    })
+}
+
+/// What the parser's error means to the peer.
+fn reject_of(error: httparse::Error) -> Reject {
+    match error {
+        httparse::Error::HeaderName => Reject::BadFieldName,
+        httparse::Error::HeaderValue => Reject::BadFieldValue,
+        httparse::Error::NewLine => Reject::BareCarriageReturn,
+        httparse::Error::TooManyHeaders => Reject::TooManyFields,
+        httparse::Error::Token | httparse::Error::Status | httparse::Error::Version => Reject::BadRequestLine,
+    }
 }

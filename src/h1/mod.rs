@@ -3,6 +3,8 @@
 //! Sans-IO: no sockets, no Lua, no clock. Every size is bounded by [`Limits`]; every byte a peer sends is untrusted.
 //! It must never panic on peer bytes and never look at a byte before the layer above has committed it.
 
+#![forbid(unsafe_code)]
+
 mod buffer;
 mod chunked;
 mod connection;
@@ -10,6 +12,7 @@ mod encode;
 mod framing;
 mod head;
 mod reject;
+mod respond;
 mod response;
 mod scan;
 

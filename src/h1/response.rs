@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use super::scan::{is_field_value, is_token, trim};
+
 /// Most bytes that the fields of one response head may take, line ends included.
 pub const RESPONSE_HEAD_BYTES_MAX: usize = 64 * 1024;
 
@@ -185,9 +187,9 @@ impl ResponseHead {
         self.set(b"Content-Type", value)
     }
 
-    /// Back to 200 without fields. A small table of fields keeps its memory for the next response.
+    /// Back to 200 without fields. Lines of usual size keep their memory for the next response.
     pub fn reset(&mut self) {
-        const KEPT_BYTES_MAX: usize = 512;
+        const KEPT_BYTES_MAX: usize = 4096;
         if self.lines.capacity() > KEPT_BYTES_MAX {
             self.lines = Vec::new();
         }
@@ -212,17 +214,18 @@ impl ResponseHead {
         self.close
     }
 
-    /// Gives the memory of the lines back.
+    /// Gives memory back that an idle connection should not hold.
     pub(super) fn release(&mut self) {
+        const IDLE_BYTES_MAX: usize = 256;
         self.reset();
-        self.lines = Vec::new();
+        self.lines.shrink_to(IDLE_BYTES_MAX);
     }
 
     fn check(&self, name: &[u8], value: &[u8]) -> Result<Kind, ResponseError> {
-        if !super::scan::is_token(name) {
+        if !is_token(name) {
             return Err(ResponseError::NotAToken);
         }
-        if !super::scan::is_field_value(value) {
+        if !is_field_value(value) {
             return Err(ResponseError::BadValue);
         }
         kind_of(name, value)
@@ -316,17 +319,6 @@ impl<'a> Iterator for Lines<'a> {
         self.0 = &self.0[end + 2..];
         Some(line)
     }
-}
-
-/// Without spaces and tabs around it: they are not part of a value (RFC 9110 5.5).
-fn trim(mut value: &[u8]) -> &[u8] {
-    while let [b' ' | b'\t', rest @ ..] = value {
-        value = rest;
-    }
-    while let [rest @ .., b' ' | b'\t'] = value {
-        value = rest;
-    }
-    value
 }
 
 /// The reason phrase of a status code (RFC 9110 15); empty for one that is not registered.
