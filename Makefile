@@ -1,6 +1,7 @@
 # `make run` serves the example, `make test` runs every test. Both install what is missing on Debian and Ubuntu.
 
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
+LIBRARY := "$(TARGET_DIR)/release/libfastslua.$(if $(filter Darwin,$(shell uname)),dylib,so)"
 LUA ?= lua5.1
 PORT ?= 8080
 # A command that is given a host and a port, and judges the example server there; empty for none.
@@ -26,23 +27,21 @@ test:
 	@tools/setup.sh test
 	@PROBE="$(PROBE)" tools/test.sh
 
-# The new file takes the place of the old in one move: a host that has the old one loaded keeps it whole.
+# A build of the library without its binding (for tests, or for a bench tool) leaves a file of the same name, which cargo
+# may take for this one: a file that Lua cannot open is built again. The new file takes the place of the old in one move,
+# so a host that has the old one loaded keeps it whole.
 build:
 	@tools/setup.sh build
 	cargo build --release
 	@mkdir -p build
-	@for name in libfastslua.so libfastslua.dylib; do \
-		if [ -f "$(TARGET_DIR)/release/$$name" ]; then \
-			cp "$(TARGET_DIR)/release/$$name" build/fastslua.so.new && mv build/fastslua.so.new build/fastslua.so; \
-		fi; \
-	done
-	@test -f build/fastslua.so || { echo "no library in $(TARGET_DIR)/release"; exit 1; }
+	@grep -aq luaopen_fastslua $(LIBRARY) || { cargo clean --quiet --release --package fastslua && cargo build --release; }
+	@cp $(LIBRARY) build/fastslua.so.new && mv build/fastslua.so.new build/fastslua.so
 
 bench:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build
-	cargo build --release --package floor --package load --package compare
-	@"$(TARGET_DIR)/release/compare" $(BENCH_ARGS)
+	cargo build --release --target-dir "$(TARGET_DIR)/bench" --package floor --package load --package compare --package native
+	@"$(TARGET_DIR)/bench/release/compare" $(BENCH_ARGS)
 
 format:
 	cargo fmt

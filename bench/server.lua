@@ -3,7 +3,9 @@
 
 local app = dofile("bench/app.lua")
 
-local server = assert(app:listen({ host = "127.0.0.1", port = tonumber(arg[1]) or 0, max_connections = 20000 }))
+-- As many requests on a connection as the servers beside it allow.
+local options = { host = "127.0.0.1", port = tonumber(arg[1]) or 0, max_requests_per_connection = 0 }
+local server = assert(app:listen(options))
 io.stdout:write(("serving on http://127.0.0.1:%d\n"):format(server:port()))
 io.stdout:flush()
 server:run()

@@ -1,8 +1,8 @@
 //! `compare [--quick] [requests|idle|frames]...`: measures fastslua beside the floor and, where they are installed, LuaJIT and
 //! nginx, all in one run, since figures of two runs on a shared machine do not compare.
 //!
-//! It may assume that it is started at the root of the sources, that build/fastslua.so is built, and that `floor` and `load`
-//! lie beside it. It must never print a figure from answers that were wrong: those are counted and shown.
+//! It may assume that it is started at the root of the sources, that build/fastslua.so is built, and that `floor`,
+//! `native` and `load` lie beside it. It must never print a figure from answers that were wrong: those are counted and shown.
 
 mod frames;
 mod idle;

@@ -96,9 +96,9 @@ fn report(load: &Load, servers: &[Server], samples: &[Vec<Sample>]) {
 
 /// The floor is first: ratios are to it.
 fn start_servers() -> Outcome<Vec<Server>> {
-    let floor = sibling("floor")?;
     let mut servers = vec![
-        start("floor", &[&floor])?,
+        start("floor", &[&sibling("floor")?])?,
+        start("fastslua, no Lua", &[&sibling("native")?])?,
         start("fastslua, Lua 5.1", &["lua5.1", "bench/server.lua"])?,
     ];
     if installed("luajit").is_some() {
