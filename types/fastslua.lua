@@ -11,7 +11,7 @@ local fastslua = {}
 ---@alias fastslua.Handler fun(req: fastslua.Request, res: fastslua.Response): fastslua.Answer, (string|table)?, table?
 
 ---@class fastslua.Options
----@field host? string address or name to bind, default "127.0.0.1"
+---@field host? string IP address, "localhost", or "*" for all of IPv4; default "127.0.0.1"
 ---@field port integer 0 lets the system choose
 ---@field backlog? integer default 512
 ---@field max_connections? integer default 1024
@@ -47,7 +47,7 @@ function fastslua.app() end
 ---@param handler fastslua.Handler
 ---@return fastslua.Server? server nil when the address cannot be bound
 ---@return string? message
----@return string? code
+---@return string? code the system's name of the error, as "EADDRINUSE"
 function fastslua.listen(options, handler) end
 
 ---@class fastslua.App
@@ -91,7 +91,7 @@ function App:all(path, handler) end
 ---@param options fastslua.Options|integer options, or just the port
 ---@return fastslua.Server? server nil when the address cannot be bound
 ---@return string? message
----@return string? code
+---@return string? code the system's name of the error, as "EADDRINUSE"
 function App:listen(options) end
 
 ---@class fastslua.Server
