@@ -77,9 +77,13 @@ impl Connection {
         }
     }
 
-    /// True when the head of the response to the live request has been written.
+    /// True when the head of the response to the live request has been written, be it a refusal.
     pub fn responded(&self) -> bool {
-        self.phase == Phase::Live && self.answer != Answer::Due
+        match self.phase {
+            Phase::Live => self.answer != Answer::Due,
+            Phase::Refused(_) => self.refusal_written,
+            Phase::Head | Phase::Body | Phase::Closed => false,
+        }
     }
 
     /// Ends the connection with a whole error response, for a refusal of [`Connection::advance`] or one that the layer
