@@ -240,7 +240,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         let Some(peer) = self.slots.get_mut(key) else {
             return Sent::Gone;
         };
-        if peer.writable {
+        if peer.writable && !peer.out.is_empty() {
             match peer.out.send(&mut peer.stream, most) {
                 Ok(count) => {
                     peer.moved += count as u64;
