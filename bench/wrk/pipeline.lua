@@ -3,7 +3,6 @@
 local DEPTH = 16
 
 function init()
-  wrk.init()
   wrk.pipelined = wrk.format("GET"):rep(DEPTH)
 end
 
