@@ -155,7 +155,8 @@ function live.parse(text, bodiless, ended)
     return content and response, rest
   end
   if length then
-    length = tonumber(assert(length:match("^%d+$"), "a bad Content-Length"))
+    assert(length:find("^%d+$"), "a bad Content-Length")
+    length = tonumber(length)
     if #text < after + length - 1 then
       return nil
     end
