@@ -1,21 +1,41 @@
 //! Routes: patterns compiled once, paths matched in one walk. Text in, match out.
 //!
-//! - [`Router`] holds the routes of one application and finds the first, in registration order, that
-//!   takes a method and a path; [`Prefix`] tells whether middleware mounted somewhere sees a path.
-//! - `pattern` reads what developers type; `segment` matches one segment against a constraint;
-//!   `path` splits and decodes what peers send; `tree` is the index that keeps 1000 routes as cheap as 10.
+//! [`Router`] holds the routes of one application and finds the first, in registration order, that takes a method and a
+//! path; [`Prefix`] tells whether middleware mounted somewhere sees a path. A pattern is made of
 //!
-//! Paths are the raw, percent-encoded bytes of the target up to `?`. They are compared segment by segment
-//! after percent-decoding, so a decoded `%2F` is a character like any other within its segment. Nothing is
-//! normalised: an empty segment (`//`), `.` and `..` are text. Captures are ranges into the raw path, decoded
-//! only when somebody asks. Nothing in here knows of connections, of JSON or of Lua, and no path that a peer
-//! sends costs more than one visit to each part of the index.
+//! | written | takes |
+//! |---|---|
+//! | `/units` | that text; `%XX` stands for any character, a reserved one included |
+//! | `/:name` | a whole segment that is not empty |
+//! | `/:from-:to`, `/file.:ext` | parts of a segment; the first `-` parts them, as in Express |
+//! | `/:id(%d+)` | what a Lua pattern of classes, sets and `* + ? -` takes, all of it |
+//! | `/:id<int>` | a typed value: `int uint number hex uuid alpha`, see [`Kind`] |
+//! | `/files/*rest` | everything below, or nothing |
+//!
+//! Paths are the raw, percent-encoded bytes of the target up to `?`. They are compared segment by segment after
+//! percent-decoding, so a decoded `%2F` is a character like any other within its segment. Nothing is normalised: an empty
+//! segment (`//`), `.` and `..` are text. Captures are ranges of the raw path, decoded only when somebody asks.
+//!
+//! Nothing in here knows of connections, of JSON or of Lua. No path that a peer sends costs more than one visit to each
+//! part of the index, and a segment is matched in time linear in its length.
 
 mod captures;
+mod constraint;
+#[cfg(test)]
+mod kernels;
+mod literals;
 mod method;
+mod parser;
+mod path;
 mod pattern;
 mod prefix;
+#[cfg(test)]
+mod reference;
 mod router;
+mod segment;
+#[cfg(test)]
+mod tests;
+mod tree;
 
 pub use captures::{Capture, Captures, decode};
 pub use method::Methods;

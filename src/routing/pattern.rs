@@ -1,38 +1,125 @@
+//! A pattern that has been read: its segments, its parameters and how it is compared.
+//!
+//! `parser` makes these from text; `tree` and `prefix` match them.
+
+use std::fmt;
+
+use super::captures::{Capture, Captures};
+use super::path::raw_length;
+use super::segment::Segment;
+
 /// How a pattern is compared. The defaults are Express's: `/a`, `/A` and `/a/` are one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Options {
+    /// Literal text tells `a` from `A`. Off: ASCII letters are the same in both cases; other characters, and what
+    /// constraints take, are always compared as they are.
     pub case_sensitive: bool,
+    /// A slash at the end must be there or not, as in the pattern. Off: it makes no difference.
     pub strict: bool,
 }
 
-/// What a parameter takes.
+/// What a parameter takes. No value a type takes is longer than 64 bytes, save those of `Text` and `Rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
+    /// Any text but the empty one, or what the constraint in parentheses takes.
     Text,
+    /// `<int>`: decimal digits, `-` before them or not; a magnitude up to 2^53 in at most 16 digits.
     Int,
+    /// `<uint>`: the same without a sign.
     Uint,
+    /// `<number>`: as `-12.5`: 1 to 16 digits, and where a point follows 1 to 16 behind it. No exponent.
     Number,
+    /// `<hex>`: 1 to 64 hexadecimal digits of either case.
     Hex,
+    /// `<uuid>`: 8-4-4-4-12 hexadecimal digits of either case.
     Uuid,
+    /// `<alpha>`: 1 to 64 ASCII letters.
     Alpha,
+    /// `*name`: what lies below, slashes included; may be empty.
     Rest,
 }
 
 /// A parameter of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Param {
+    /// A letter or `_`, then letters, digits and `_`.
     pub name: Box<str>,
     pub kind: Kind,
 }
 
-/// What is wrong with a pattern: a sentence that names it.
+/// What is wrong with a pattern or a method: a sentence that names it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError(String);
 
-impl std::fmt::Display for PatternError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl PatternError {
+    pub(super) fn new(sentence: String) -> PatternError {
+        PatternError(sentence)
+    }
+}
+
+impl fmt::Display for PatternError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0)
     }
 }
 
 impl std::error::Error for PatternError {}
+
+/// A pattern that has been read.
+#[derive(Debug)]
+pub(super) struct Pattern {
+    /// As it was written.
+    pub source: Box<str>,
+    /// At most `SEGMENTS_MAX`.
+    pub segments: Box<[Segment]>,
+    /// It ends with `*name`.
+    pub rest: bool,
+    /// It ends with a slash that is not the first.
+    pub trailing_slash: bool,
+    pub params: Box<[Param]>,
+    pub options: Options,
+}
+
+impl Pattern {
+    /// Notes where the parameters stand in `path`, which has been cut in `captures` and matches.
+    pub fn capture(&self, path: &[u8], captures: &mut Captures) {
+        captures.values.clear();
+        if self.params.is_empty() {
+            return;
+        }
+        for (segment, part) in self.segments.iter().zip(&captures.split.segments) {
+            match segment {
+                Segment::Literal(_) => {}
+                Segment::Any | Segment::Typed(_) => {
+                    captures.values.push(Capture {
+                        start: part.start,
+                        end: part.end,
+                        encoded: part.encoded,
+                    });
+                }
+                Segment::Mixed(mixed) => {
+                    let raw = &path[part.start as usize..part.end as usize];
+                    let text = captures.split.text(path, *part);
+                    let values = &mut captures.values;
+                    mixed.locate(text, &mut captures.rows, |start, end| {
+                        let place = |offset| if part.encoded { raw_length(raw, offset) } else { offset } as u32;
+                        values.push(Capture {
+                            start: part.start + place(start),
+                            end: part.start + place(end),
+                            encoded: part.encoded,
+                        });
+                    });
+                }
+            }
+        }
+        if self.rest {
+            let start = captures.split.rest_start(path, self.segments.len());
+            let encoded = memchr::memchr(b'%', &path[start..]).is_some();
+            captures.values.push(Capture {
+                start: start as u32,
+                end: path.len() as u32,
+                encoded,
+            });
+        }
+    }
+}

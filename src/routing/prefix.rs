@@ -1,22 +1,76 @@
-use super::{Captures, Options, Param, PatternError};
+//! Where middleware and mounted routers stand: the beginning of a path, whole segments of it.
 
-/// A compiled prefix.
+use super::captures::Captures;
+use super::parser;
+use super::pattern::{Options, Param, Pattern, PatternError};
+use super::segment::{Segment, same};
+
+/// A prefix that has been compiled: `/admin` takes `/admin`, `/admin/` and `/admin/users`, and not `/administrator`.
 #[derive(Debug)]
 pub struct Prefix {
-    params: Vec<Param>,
+    pattern: Pattern,
+    /// The prefix as it mostly stands in a path, when it has no parameters; without the slash at its end.
+    literal: Option<Box<[u8]>>,
 }
 
 impl Prefix {
+    /// Compiles a prefix. It may hold parameters, but no `*rest`: it takes everything below anyway. `strict` means
+    /// nothing here.
     pub fn compile(pattern: &str, options: &Options) -> Result<Prefix, PatternError> {
-        let _ = (pattern, options);
-        todo!()
+        let pattern = parser::parse(pattern, options)?;
+        if pattern.rest {
+            let what = "a prefix takes everything below it and cannot hold a * segment";
+            return Err(PatternError::new(format!("prefix \"{}\": {what}", pattern.source)));
+        }
+        let literal = |segment: &Segment| match segment {
+            // A percent sign or a slash that was decoded stands encoded in every path.
+            Segment::Literal(text) if !text.iter().any(|byte| matches!(byte, b'%' | b'/')) => {
+                Some([b"/", &**text].concat())
+            }
+            _ => None,
+        };
+        let literals: Option<Vec<Vec<u8>>> = pattern.segments.iter().map(literal).collect();
+        Ok(Prefix {
+            literal: literals.map(|literals| literals.concat().into_boxed_slice()),
+            pattern,
+        })
     }
-    /// Where the rest of `path` begins: at a `/`, or at its end.
+
+    /// Where the rest of a raw, percent-encoded path begins: at a slash or at the path's end, and at 0 for the prefix
+    /// `/`. None when the path lies elsewhere or is malformed. The captures are those of the prefix.
     pub fn matches(&self, path: &[u8], captures: &mut Captures) -> Option<usize> {
-        let _ = (path, captures);
-        todo!()
+        captures.values.clear();
+        if let Some(literal) = &self.literal
+            && let Some((head, rest)) = path.split_at_checked(literal.len())
+            && matches!(rest.first(), None | Some(b'/'))
+            && same(literal, head, self.pattern.options.case_sensitive)
+        {
+            return Some(literal.len());
+        }
+        if self.literal.is_some() && memchr::memchr(b'%', path).is_none() {
+            return None;
+        }
+        captures.split.split(path).ok()?;
+        let count = self.pattern.segments.len();
+        let Captures { split, rows, .. } = captures;
+        let exact = self.pattern.options.case_sensitive;
+        let takes = |index: usize| {
+            let segment = split.segments[index];
+            self.pattern.segments[index].takes(split.text(path, segment), exact, rows)
+        };
+        if split.segments.len() < count || !(0..count).all(takes) {
+            return None;
+        }
+        self.pattern.capture(path, captures);
+        Some(if count == 0 {
+            0
+        } else {
+            captures.split.segments[count - 1].end as usize
+        })
     }
+
+    /// The parameters of the prefix, in the order of its captures.
     pub fn params(&self) -> &[Param] {
-        &self.params
+        &self.pattern.params
     }
 }

@@ -1,4 +1,17 @@
-use super::{Captures, Methods, Options, Param, PatternError};
+//! The routes of one application: registered, replaced and removed while it serves, found by method and path.
+//!
+//! The order of registration decides, as in Express: of several routes that take a request the first is found, and
+//! [`Router::find_after`] goes on from there. Handlers are the caller's, kept under [`RouteId::slot`].
+
+use super::captures::Captures;
+use super::method::Methods;
+use super::parser;
+use super::path::Unsplit;
+use super::pattern::{Options, Param, Pattern, PatternError};
+use super::tree::{Entry, Tree};
+
+/// The last place; the one behind it means "no route" in the tree.
+const PLACE_MAX: u32 = u32::MAX - 1;
 
 /// A place in the order of registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,7 +22,7 @@ impl Place {
     pub const START: Place = Place(0);
 }
 
-/// A route of one router; never used again for another route.
+/// A route of one router. Never given to another route of it, so that an old one leads to nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RouteId {
     place: Place,
@@ -20,47 +33,108 @@ impl RouteId {
     pub fn place(self) -> Place {
         self.place
     }
-    /// A small number, used again when the route has been removed: the index for what the caller keeps per route.
+
+    /// A small number to keep things under; used again for another route when this one has been removed.
     pub fn slot(self) -> usize {
         self.slot as usize
     }
 }
 
-/// What a path leads to.
+/// What a method and a path lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Found {
     Route(RouteId),
-    /// No pattern matches: 404.
+    /// No pattern takes the path: 404 (RFC 9110 section 15.5.5).
     NotFound,
-    /// Patterns match, for these methods only: 405 (or the automatic answer to OPTIONS) with `Allow`.
+    /// Patterns take the path, with these methods only: 405 (section 15.5.6), or the answer to OPTIONS.
     WrongMethod(Methods),
-    /// The path holds a `%` that two hexadecimal digits do not follow: 400.
+    /// A `%` in the path that two hexadecimal digits do not follow: 400.
     BadPercent,
+}
+
+#[derive(Debug)]
+struct Route {
+    place: u32,
+    methods: Methods,
+    pattern: Pattern,
 }
 
 /// The routes of one application.
 #[derive(Debug, Default)]
-pub struct Router {}
+pub struct Router {
+    tree: Tree,
+    /// By slot.
+    routes: Vec<Option<Route>>,
+    free_slots: Vec<u32>,
+    /// The last place that was given away.
+    last_place: u32,
+    /// Names of methods beyond the seven, in the order of their bits.
+    learnt: Vec<Box<str>>,
+}
 
 impl Router {
     pub fn new() -> Router {
         Router::default()
     }
-    /// The method(s) a route registered for the name takes; a name outside the seven is learnt (at most 24).
+
+    /// The method of a name, for registering routes. Beyond the seven, a router learns up to 24 others.
+    /// Refuses what is no token (RFC 9110 section 5.6.2), and lower-case forms of the seven, which no client sends.
     pub fn learn_method(&mut self, name: &str) -> Result<Methods, PatternError> {
-        let _ = name;
-        todo!()
+        if let Some(methods) = self.named_method(name.as_bytes()) {
+            return Ok(methods);
+        }
+        let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+        let what = if name.is_empty() || !name.bytes().all(is_token) {
+            "it is no token"
+        } else if Methods::known(name.to_ascii_uppercase().as_bytes()).is_some() {
+            "methods are written in upper case"
+        } else if self.learnt.len() == Methods::LEARNT_MAX {
+            "there are too many methods"
+        } else {
+            self.learnt.push(name.into());
+            return Ok(Methods::of(Methods::NAMES.len() + self.learnt.len() - 1));
+        };
+        Err(PatternError::new(format!("method \"{}\": {what}", name.escape_debug())))
     }
-    /// The method of a request, for `find`; one nobody has registered is taken by `Methods::ALL` alone.
+
+    /// The method of a request. One that was never learnt goes where [`Methods::ALL`] is taken, and nowhere else.
+    #[inline]
     pub fn method(&self, text: &[u8]) -> Methods {
-        let _ = text;
-        todo!()
+        self.named_method(text).unwrap_or(Methods::UNNAMED)
     }
+
+    fn named_method(&self, text: &[u8]) -> Option<Methods> {
+        Methods::known(text).or_else(|| {
+            let index = self.learnt.iter().position(|name| name.as_bytes() == text)?;
+            Some(Methods::of(Methods::NAMES.len() + index))
+        })
+    }
+
+    /// Registers a route behind all others.
     pub fn insert(&mut self, methods: Methods, pattern: &str, options: &Options) -> Result<RouteId, PatternError> {
-        let _ = (methods, pattern, options);
-        todo!()
+        let pattern = parser::parse(pattern, options)?;
+        if self.last_place == PLACE_MAX {
+            return Err(PatternError::new(format!(
+                "route pattern \"{}\": there are no places left",
+                pattern.source
+            )));
+        }
+        let place = self.take_place();
+        let slot = self.free_slots.pop().unwrap_or_else(|| {
+            self.routes.push(None);
+            (self.routes.len() - 1) as u32
+        });
+        self.tree.insert(&pattern, Entry::new(place.0, slot, methods, &pattern));
+        self.routes[slot as usize] = Some(Route {
+            place: place.0,
+            methods,
+            pattern,
+        });
+        Ok(RouteId { place, slot })
     }
-    /// Puts another pattern and methods in the place of a route, which keeps its id. `Ok(false)`: no such route.
+
+    /// Puts other methods and another pattern in the place of a route, which keeps its id. False when it is gone.
+    /// Nothing has changed after an error.
     pub fn replace(
         &mut self,
         id: RouteId,
@@ -68,48 +142,135 @@ impl Router {
         pattern: &str,
         options: &Options,
     ) -> Result<bool, PatternError> {
-        let _ = (id, methods, pattern, options);
-        todo!()
+        let pattern = parser::parse(pattern, options)?;
+        let Some(before) = self.route(id) else {
+            return Ok(false);
+        };
+        let entry = Entry::new(before.place, id.slot, methods, &pattern);
+        // Borrowed apart: the tree changes while the route is still there.
+        if let Some(Some(route)) = self.routes.get_mut(id.slot()) {
+            self.tree.remove(&route.pattern, route.place);
+            self.tree.insert(&pattern, entry);
+            *route = Route {
+                place: route.place,
+                methods,
+                pattern,
+            };
+        }
+        Ok(true)
     }
+
+    /// Takes a route out. False when it is gone already.
     pub fn remove(&mut self, id: RouteId) -> bool {
-        let _ = id;
-        todo!()
+        if self.route(id).is_none() {
+            return false;
+        }
+        if let Some(route) = self.routes[id.slot()].take() {
+            self.tree.remove(&route.pattern, route.place);
+            self.free_slots.push(id.slot);
+        }
+        true
     }
-    /// Takes the next place for something the caller keeps itself (middleware).
+
+    /// Takes the next place for something that the caller keeps by itself, such as middleware. The last of 2^32 - 2
+    /// places is given again and again.
     pub fn take_place(&mut self) -> Place {
-        todo!()
+        self.last_place = self.last_place.saturating_add(1).min(PLACE_MAX);
+        Place(self.last_place)
     }
+
+    /// The first route that takes a method and a raw, percent-encoded path. `path` begins with a slash; the empty path
+    /// is `/`. The captures are those of the route that is found.
+    #[inline]
     pub fn find(&self, method: Methods, path: &[u8], captures: &mut Captures) -> Found {
         self.find_after(Place::START, method, path, captures)
     }
+
+    /// The first such route behind a place: where a handler passes a request on. The methods of
+    /// [`Found::WrongMethod`] are those of routes behind the place.
     pub fn find_after(&self, after: Place, method: Methods, path: &[u8], captures: &mut Captures) -> Found {
-        let _ = (after, method, path, captures);
-        todo!()
+        captures.values.clear();
+        match captures.split.split(path) {
+            Ok(()) => {}
+            Err(Unsplit::NoPath) => return Found::NotFound,
+            Err(Unsplit::BadPercent) => return Found::BadPercent,
+        }
+        let entry = match self.tree.find(path, captures, after.0, method.takers()) {
+            Ok(entry) => entry,
+            Err(methods) if methods.is_empty() => return Found::NotFound,
+            Err(methods) => return Found::WrongMethod(methods),
+        };
+        if let Some(Some(route)) = self.routes.get(entry.slot as usize) {
+            route.pattern.capture(path, captures);
+        }
+        Found::Route(RouteId {
+            place: Place(entry.place),
+            slot: entry.slot,
+        })
     }
-    pub fn params(&self, id: RouteId) -> &[Param] {
-        let _ = id;
-        todo!()
-    }
-    pub fn pattern(&self, id: RouteId) -> Option<&str> {
-        let _ = id;
-        todo!()
-    }
-    pub fn methods(&self, id: RouteId) -> Methods {
-        let _ = id;
-        todo!()
-    }
-    /// Every method some route takes for this path.
+
+    /// The methods of all routes that take a path.
     pub fn allowed(&self, path: &[u8], captures: &mut Captures) -> Methods {
-        let _ = (path, captures);
-        todo!()
+        captures.values.clear();
+        match captures.split.split(path) {
+            // No route takes the empty set, so that all of them are passed.
+            Ok(()) => self
+                .tree
+                .find(path, captures, 0, Methods::NONE)
+                .err()
+                .unwrap_or_default(),
+            Err(_) => Methods::NONE,
+        }
     }
-    /// Writes the value of `Allow`: `GET, HEAD, OPTIONS`.
+
+    /// Adds the value of `Allow` (RFC 9110 section 10.2.1) to `out`: `GET, HEAD, OPTIONS`. Where GET is, HEAD is, and
+    /// OPTIONS is answered everywhere.
     pub fn write_allow(&self, methods: Methods, out: &mut Vec<u8>) {
-        let _ = (methods, out);
-        todo!()
+        let mut methods = methods | Methods::OPTIONS;
+        if methods.contains(Methods::GET) {
+            methods = methods | Methods::HEAD;
+        }
+        let names = Methods::NAMES.into_iter().chain(self.learnt.iter().map(|name| &**name));
+        let mut comma = "";
+        for (index, name) in names.enumerate() {
+            if methods.contains(Methods::of(index)) {
+                out.extend_from_slice(comma.as_bytes());
+                out.extend_from_slice(name.as_bytes());
+                comma = ", ";
+            }
+        }
     }
-    /// The ids of all routes in the order of registration.
+
+    fn route(&self, id: RouteId) -> Option<&Route> {
+        let route = self.routes.get(id.slot())?.as_ref()?;
+        (route.place == id.place.0).then_some(route)
+    }
+
+    /// The parameters of a route, in the order of its captures; none when it is gone.
+    pub fn params(&self, id: RouteId) -> &[Param] {
+        self.route(id).map_or(&[], |route| &route.pattern.params)
+    }
+
+    /// The pattern of a route as it was written.
+    pub fn pattern(&self, id: RouteId) -> Option<&str> {
+        self.route(id).map(|route| &*route.pattern.source)
+    }
+
+    /// The methods of a route; none when it is gone.
+    pub fn methods(&self, id: RouteId) -> Methods {
+        self.route(id).map_or(Methods::NONE, |route| route.methods)
+    }
+
+    /// All routes in the order of registration.
     pub fn routes(&self) -> Vec<RouteId> {
-        todo!()
+        let route_id = |(slot, route): (usize, &Option<Route>)| {
+            route.as_ref().map(|route| RouteId {
+                place: Place(route.place),
+                slot: slot as u32,
+            })
+        };
+        let mut ids: Vec<RouteId> = self.routes.iter().enumerate().filter_map(route_id).collect();
+        ids.sort_unstable_by_key(|id| id.place);
+        ids
     }
 }

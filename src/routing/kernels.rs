@@ -1,0 +1,78 @@
+//! Measures matching alone. Not tests: run them with
+//! `cargo test --release --no-default-features routing::kernels -- --ignored --nocapture`.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::*;
+
+/// Routes as applications have them: half with a parameter, a quarter with two, a quarter literal.
+fn patterns(count: usize) -> Vec<String> {
+    let pattern = |index: usize| match index % 4 {
+        0 => format!("/api/resource{index}"),
+        1 => format!("/api/resource{index}/:id"),
+        2 => format!("/api/resource{index}/:id<int>/edit"),
+        _ => format!("/api/resource{index}/:id/parts/:part"),
+    };
+    (0..count).map(pattern).collect()
+}
+
+/// A path for each of `picks` patterns, spread evenly.
+fn paths(patterns: &[String], picks: usize) -> Vec<Vec<u8>> {
+    let step = patterns.len() / picks;
+    let path = |index: usize| {
+        let pattern = &patterns[index * step + index % step.max(1) % 4];
+        pattern
+            .replace(":id<int>", "1234")
+            .replace(":id", "1234")
+            .replace(":part", "engine")
+            .into_bytes()
+    };
+    (0..picks).map(path).collect()
+}
+
+fn kernel(name: &str, routes: usize, picks: usize) {
+    let patterns = patterns(routes);
+    let mut router = Router::new();
+    for pattern in &patterns {
+        router
+            .insert(Methods::GET, pattern, &Options::default())
+            .expect("a good pattern");
+    }
+    let paths = paths(&patterns, picks);
+    let mut captures = Captures::new();
+    let iterations = 2_000_000;
+    let mut best = f64::MAX;
+    for _ in 0..5 {
+        let start = Instant::now();
+        for path in paths.iter().cycle().take(iterations) {
+            let found = router.find(Methods::GET, black_box(path), &mut captures);
+            assert!(matches!(black_box(found), Found::Route(_)));
+        }
+        best = best.min(start.elapsed().as_secs_f64() * 1e6);
+    }
+    println!(
+        "BENCH {name} iters={iterations} total_us={best:.0} us_per_op={:.4}",
+        best / iterations as f64
+    );
+}
+
+#[test]
+#[ignore = "a measurement: run in release mode with --ignored --nocapture"]
+fn kernels() {
+    kernel("route_match_10", 10, 10);
+    kernel("route_match_1000", 1000, 10);
+    kernel("route_match_1000_each", 1000, 1000);
+    let prefix = Prefix::compile("/api", &Options::default()).expect("a good prefix");
+    let mut captures = Captures::new();
+    let iterations = 10_000_000;
+    let start = Instant::now();
+    for _ in 0..iterations {
+        black_box(prefix.matches(black_box(b"/api/units/1234"), &mut captures));
+    }
+    let total = start.elapsed().as_secs_f64() * 1e6;
+    println!(
+        "BENCH route_prefix iters={iterations} total_us={total:.0} us_per_op={:.4}",
+        total / f64::from(iterations)
+    );
+}
