@@ -28,6 +28,8 @@ mod method;
 mod parser;
 mod path;
 mod pattern;
+#[cfg(test)]
+mod pattern_tests;
 mod prefix;
 #[cfg(test)]
 mod reference;

@@ -13,7 +13,7 @@ enum Piece {
 }
 
 const CONSTRAINTS: &[&str] = &[
-    "", "(%d+)", "(%a*)", "([ab]+)", "(a?b-)", "(.-)", "<int>", "<uint>", "<hex>", "<alpha>", "<number>",
+    "", "(%d+)", "(%a*)", "([ab]+)", "(a?b*)", "(.-)", "<int>", "<uint>", "<hex>", "<alpha>", "<number>",
 ];
 
 #[derive(Debug, Clone)]
@@ -143,7 +143,7 @@ fn looks(constraint: &str, value: &str) -> bool {
         "(%d+)" | "<uint>" => some && all(|c| c.is_ascii_digit()),
         "(%a*)" => all(|c| c.is_ascii_alphabetic()),
         "([ab]+)" => some && all(|c| matches!(c, 'a' | 'b')),
-        "(a?b-)" => value.strip_prefix('a').unwrap_or(value).chars().all(|c| c == 'b'),
+        "(a?b*)" => value.strip_prefix('a').unwrap_or(value).chars().all(|c| c == 'b'),
         "(.-)" => true,
         "<int>" => !unsigned.is_empty() && unsigned.chars().all(|c| c.is_ascii_digit()),
         "<hex>" => some && all(|c| c.is_ascii_hexdigit()),
