@@ -195,70 +195,72 @@ fn a_hostile_path_is_found_or_not_in_bounded_time() {
     assert!(captures.rows.len() <= segment::MIXED_BYTES_MAX + 1);
 }
 
+const LOOSE: Options = Options {
+    case_sensitive: false,
+    strict: false,
+};
+const EXACT: Options = Options {
+    case_sensitive: true,
+    strict: false,
+};
+
 /// A prefix, and where the rest of each path begins.
 type PrefixRow<'r> = (&'r str, Options, &'r [(&'r str, Option<usize>)]);
+
+const PREFIXES: &[PrefixRow<'_>] = &[
+    (
+        "/",
+        LOOSE,
+        &[
+            ("/", Some(0)),
+            ("", Some(0)),
+            ("/a", Some(0)),
+            ("//", Some(0)),
+            ("/%61", Some(0)),
+            ("*", None),
+        ],
+    ),
+    (
+        "/admin",
+        LOOSE,
+        &[
+            ("/admin", Some(6)),
+            ("/admin/", Some(6)),
+            ("/ADMIN/x/y", Some(6)),
+            ("/administrator", None),
+            ("/", None),
+            ("", None),
+            ("/adm", None),
+            ("/adm%69n/x", Some(8)),
+            ("/admin%2Fx", None),
+            ("/admin//x", Some(6)),
+            ("/admin/%zz", Some(6)),
+            ("/x/%zz", None),
+        ],
+    ),
+    (
+        "/admin/",
+        EXACT,
+        &[("/admin", Some(6)), ("/admin/x", Some(6)), ("/Admin/x", None)],
+    ),
+    ("/a%2Fb/c", LOOSE, &[("/a%2fb/c/d", Some(8)), ("/a/b/c/d", None)]),
+    (
+        "/t/:tenant",
+        LOOSE,
+        &[
+            ("/t/x", Some(4)),
+            ("/t/x%20y/z", Some(8)),
+            ("/t", None),
+            ("/t/", None),
+            ("/t//x", None),
+        ],
+    ),
+];
 
 #[test]
 fn prefixes_stand_on_whole_segments() {
     let mut captures = Captures::new();
-    let exact = Options {
-        case_sensitive: true,
-        strict: false,
-    };
-    let rows: &[PrefixRow<'_>] = &[
-        (
-            "/",
-            Options::default(),
-            &[
-                ("/", Some(0)),
-                ("", Some(0)),
-                ("/a", Some(0)),
-                ("//", Some(0)),
-                ("/%61", Some(0)),
-                ("*", None),
-            ],
-        ),
-        (
-            "/admin",
-            Options::default(),
-            &[
-                ("/admin", Some(6)),
-                ("/admin/", Some(6)),
-                ("/ADMIN/x/y", Some(6)),
-                ("/administrator", None),
-                ("/", None),
-                ("", None),
-                ("/adm", None),
-                ("/adm%69n/x", Some(8)),
-                ("/admin%2Fx", None),
-                ("/admin//x", Some(6)),
-                ("/admin/%zz", Some(6)),
-                ("/x/%zz", None),
-            ],
-        ),
-        (
-            "/admin/",
-            exact,
-            &[("/admin", Some(6)), ("/admin/x", Some(6)), ("/Admin/x", None)],
-        ),
-        (
-            "/a%2Fb/c",
-            Options::default(),
-            &[("/a%2fb/c/d", Some(8)), ("/a/b/c/d", None)],
-        ),
-        (
-            "/t/:tenant",
-            Options::default(),
-            &[
-                ("/t/x", Some(4)),
-                ("/t/x%20y/z", Some(8)),
-                ("/t", None),
-                ("/t/", None),
-                ("/t//x", None),
-            ],
-        ),
-    ];
-    for (prefix, options, paths) in rows {
+    for (prefix, options, paths) in PREFIXES {
         let compiled = Prefix::compile(prefix, options).expect(prefix);
         for (path, rest) in *paths {
             assert_eq!(
