@@ -1,0 +1,209 @@
+//! One request, under the turn's `lua_pcall`: its handles, its way through the application, its handler, its answer.
+
+use super::answer::{self, Sent};
+use super::guard::{Line, fail, guard, line, push_line};
+use super::handle::{self, Handle};
+use super::response;
+use super::server::{ServerCell, slot};
+use super::stack::{Named, string_at, type_name};
+use crate::binding::content;
+use crate::binding::fields::percent_is_sound;
+use crate::binding::service::Service;
+use crate::h1::Method;
+use crate::routing::{Found, Router};
+use crate::server::{Payload, RequestId};
+use mlua::ffi::*;
+use std::os::raw::c_int;
+
+/// Upvalues of `dispatch`, after the state.
+const SERVER: c_int = lua_upvalueindex(2);
+/// The handler, or the application's table of functions by route slot.
+const HANDLER: c_int = lua_upvalueindex(3);
+const REQUEST_METATABLE: c_int = lua_upvalueindex(4);
+const RESPONSE_METATABLE: c_int = lua_upvalueindex(5);
+
+/// Where a request goes.
+#[derive(Clone, Copy)]
+enum Way {
+    /// The handler of a server without an application.
+    Handler,
+    /// A route of the application, by slot.
+    Route(usize),
+    /// It has been answered here.
+    Answered,
+}
+
+/// What `turn` calls for each request. Its environment is the server's table.
+///
+/// SAFETY: R1: only plain data is alive in this frame. R4: the server is upvalue 2.
+pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
+    let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
+    let id = cell.current.get();
+    match guard(l, || way(cell, id)) {
+        Way::Answered => return 0,
+        Way::Handler => lua_pushvalue(l, HANDLER),
+        Way::Route(slot) => {
+            lua_rawgeti(l, HANDLER, slot as lua_Integer + 1);
+        }
+    }
+    handle::push(l, cell, id, REQUEST_METATABLE);
+    lua_pushvalue(l, -1);
+    lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
+    let response = &*handle::push(l, cell, id, RESPONSE_METATABLE);
+    // Kept below the arguments: a handler that lets go of it does not free it under us.
+    lua_pushvalue(l, -1);
+    lua_insert(l, 1);
+    lua_call(l, 2, 3);
+    if lua_type(l, 2) != LUA_TNIL || lua_type(l, 3) != LUA_TNIL {
+        take_results(l, cell, response);
+    }
+    if !response.sent.get() && !guard(l, || cell.with(|service| service.server.responded(id)).unwrap_or(true)) {
+        let mut message = Line::new();
+        guard(l, || {
+            message.push(b"the handler of ");
+            cell.write_route(id, &mut message);
+            message.push(b" has returned without an answer");
+        });
+        push_line(l, &message);
+        lua_error(l);
+    }
+    0
+}
+
+/// Finds the way of a request, and answers those that need no handler.
+fn way(cell: &ServerCell, id: RequestId) -> Way {
+    let way = cell.with(|service| {
+        let Some(request) = service.server.request(id) else {
+            return Way::Answered;
+        };
+        let head = request.head();
+        if !percent_is_sound(request.text(head.target)) {
+            refuse(
+                service,
+                id,
+                400,
+                b"A percent sign in the target is not followed by two hexadecimal digits.\n",
+            );
+            return Way::Answered;
+        }
+        let router = cell.router.get();
+        if router.is_null() {
+            return Way::Handler;
+        }
+        // SAFETY: R4: the server's table holds the router.
+        let router = unsafe { &*router }.router.borrow();
+        let method = router.method(request.text(head.method_text));
+        let path = request.text(head.path);
+        let found = router.find(method, path, &mut cell.captures.borrow_mut());
+        match found {
+            Found::Route(route) => {
+                cell.route.set(Some(route));
+                Way::Route(route.slot())
+            }
+            other => {
+                answer_without_route(service, id, &router, other);
+                Way::Answered
+            }
+        }
+    });
+    way.unwrap_or(Way::Answered)
+}
+
+/// 404, 405 with `Allow`, and the answer to OPTIONS (RFC 9110 sections 15.5.5, 15.5.6, 9.3.7).
+fn answer_without_route(service: &mut Service, id: RequestId, router: &Router, found: Found) {
+    let Some(request) = service.server.request(id) else {
+        return;
+    };
+    let options = request.head().method == Method::Options;
+    let asterisk = request.text(request.head().path) == b"*";
+    if options && asterisk {
+        return allow(service, id, 204, b"", b"GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    }
+    match found {
+        Found::WrongMethod(methods) => {
+            let mut names = Vec::new();
+            router.write_allow(methods, &mut names);
+            if options {
+                allow(service, id, 204, b"", &names);
+            } else {
+                allow(service, id, 405, b"This path does not take this method.\n", &names);
+            }
+        }
+        Found::BadPercent => refuse(service, id, 400, b"A percent sequence in the path is malformed.\n"),
+        _ => refuse(service, id, 404, b"Nothing is found at this path.\n"),
+    }
+}
+
+fn allow(service: &mut Service, id: RequestId, status: u16, sentence: &[u8], methods: &[u8]) {
+    if let Some(response) = service.server.response_mut(id) {
+        // Names of methods are tokens, so they make a value.
+        let _ = response.set(b"Allow", methods);
+    }
+    refuse(service, id, status, sentence);
+}
+
+/// Answers with a sentence. What cannot be sent any more is somebody else's answer.
+pub(super) fn refuse(service: &mut Service, id: RequestId, status: u16, sentence: &[u8]) {
+    if let Some(response) = service.server.response_mut(id) {
+        let _ = response.set_status(status);
+        if !sentence.is_empty() {
+            let _ = response.set_content_type(content::TEXT);
+        }
+    }
+    let _ = service.server.respond(id, Payload::Bytes(sentence));
+}
+
+/// What a handler returned, at 2, 3 and 4: text, a table for JSON, or status, body, headers. The response lies at 1.
+///
+/// SAFETY: R1: plain data only; faults are raised.
+unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response: &Handle) {
+    let kind = lua_type(l, 2);
+    let body_at = match kind {
+        LUA_TSTRING | LUA_TTABLE => 2,
+        LUA_TNUMBER => 3,
+        // `return res:send(...)`: the result of an ending method, or the response itself.
+        LUA_TBOOLEAN => return,
+        LUA_TUSERDATA if lua_touserdata(l, 2) == lua_touserdata(l, 1) => return,
+        LUA_TNIL => return returned_failure(l),
+        _ => {
+            let name = type_name(l, 2);
+            let message = guard(l, || {
+                line!(
+                    "a handler returns a string, a table, a status with a body, or nothing; got {}",
+                    Named(name)
+                )
+            });
+            push_line(l, &message);
+            lua_error(l)
+        }
+    };
+    if response.sent.get() {
+        let mut message = Line::new();
+        guard(l, || {
+            cell.write_route(response.id, &mut message);
+            message.push(b": the handler has returned an answer, but the response was already sent");
+        });
+        push_line(l, &message);
+        lua_error(l);
+    }
+    if kind == LUA_TNUMBER {
+        response::set_status(l, response, 2, "a handler's status");
+        if lua_type(l, 4) == LUA_TTABLE {
+            response::set_fields(l, response, 4);
+        }
+    }
+    if answer::send(l, cell, response.id, body_at, LUA_ENVIRONINDEX) == Sent::Yes {
+        response.sent.set(true);
+    }
+}
+
+/// `return nil, message`: the failure of whatever the handler called.
+///
+/// SAFETY: R1: nothing is alive here.
+unsafe fn returned_failure(l: *mut lua_State) {
+    if string_at(l, 3).is_none() {
+        fail(l, &line!("a handler has returned nil with something else after it"));
+    }
+    lua_pushvalue(l, 3);
+    lua_error(l);
+}

@@ -1,0 +1,140 @@
+//! `fastslua.json`: `encode`, `decode`, `null`, `array`, `object`.
+
+use super::guard::{Line, fail, guard, line};
+use super::json_decode::{self, Manner};
+use super::json_encode::{self, Style};
+use super::stack::{Named, push_bytes, push_printable, string_at, type_name, wrong_type};
+use super::state::{State, current};
+use crate::json::InvalidUtf8;
+use mlua::ffi::*;
+use std::cell::Cell;
+use std::os::raw::c_int;
+
+/// Upvalue of `mark`, after the state: the metatable that marks.
+const MARK: c_int = lua_upvalueindex(2);
+
+/// `json.array(t)` and `json.object(t)`: marks the table, which is returned; a new one when there is none.
+///
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn mark(l: *mut lua_State) -> c_int {
+    if lua_type(l, 1) <= LUA_TNIL {
+        lua_createtable(l, 0, 0);
+    } else if lua_type(l, 1) == LUA_TTABLE {
+        lua_settop(l, 1);
+    } else {
+        wrong_type(l, 1, "value", "table");
+    }
+    lua_pushvalue(l, MARK);
+    lua_setmetatable(l, -2);
+    1
+}
+
+/// `json.encode(value[, options])`: the text. Raises with the path to what cannot be JSON.
+///
+/// SAFETY: R2: the walk runs guarded after its stack was asked for. R3: `push_bytes` copies the text out of the working
+/// memory; a long text is copied at its second asking, from a second walk if a finalizer has used the memory meanwhile.
+pub(super) unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
+    let state: &State = current(l);
+    let style = style(l, 2);
+    lua_settop(l, 1);
+    luaL_checkstack(l, json_encode::SLOTS, c"too many values for JSON".as_ptr());
+    let fault = Cell::new(Line::new());
+    let walked = Cell::new(0);
+    let pushed = push_bytes(l, |emit| {
+        let scratch = &mut *state.scratch.borrow_mut();
+        if walked.get() == 0 || walked.get() != scratch.walks {
+            let mut words = Line::new();
+            scratch.reset();
+            if !json_encode::encode(l, state, scratch, 1, style, &mut words) {
+                return fault.set(words);
+            }
+            walked.set(scratch.walks);
+        }
+        emit(&scratch.bytes);
+    });
+    guard(l, || state.scratch.borrow_mut().reset());
+    if !pushed {
+        let fault = fault.get();
+        if fault.is_empty() {
+            fail(l, &line!("the value was changed while it was being encoded"));
+        }
+        fail(l, &fault);
+    }
+    1
+}
+
+/// The options of `encode`: `invalid_utf8` = "replace", `empty` = "array".
+///
+/// SAFETY: R2: only `lua_next` and reads of strings inside the guard.
+unsafe fn style(l: *mut lua_State, index: c_int) -> Style {
+    let mut style = Style::DEFAULT;
+    each_option(l, index, |name, value| {
+        match (name, value) {
+            (b"invalid_utf8", b"replace") => style.invalid_utf8 = InvalidUtf8::Replace,
+            (b"invalid_utf8", b"refuse") | (b"empty", b"object") => {}
+            (b"empty", b"array") => style.empty_array = true,
+            _ => return false,
+        }
+        true
+    });
+    style
+}
+
+/// `json.decode(text[, options])`: the value, or `nil` and what is wrong with the text.
+///
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
+    if lua_type(l, 1) != LUA_TSTRING {
+        wrong_type(l, 1, "text", "string");
+    }
+    let mut manner = Manner::DEFAULT;
+    each_option(l, 2, |name, value| match (name, value) {
+        (b"invalid_utf8", b"replace") => {
+            manner.invalid_utf8 = InvalidUtf8::Replace;
+            true
+        }
+        (b"invalid_utf8", b"refuse") => true,
+        _ => false,
+    });
+    lua_settop(l, 1);
+    let mut fault = Line::new();
+    if json_decode::push_value(l, 1, manner, &mut fault) {
+        return 1;
+    }
+    lua_pushnil(l);
+    super::guard::push_line(l, &fault);
+    2
+}
+
+/// Hands every option of the table at `index`, if there is one, to `take`; raises for one that it does not know.
+///
+/// SAFETY: R1: plain data only. Names and values lie in strings on the stack.
+unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8], &[u8]) -> bool) {
+    if lua_type(l, index) <= LUA_TNIL {
+        return;
+    }
+    if lua_type(l, index) != LUA_TTABLE {
+        wrong_type(l, index, "options", "table");
+    }
+    lua_pushnil(l);
+    while lua_next(l, index) != 0 {
+        let name = string_at(l, -2).unwrap_or_default();
+        let value = string_at(l, -1);
+        if !value.is_some_and(|value| take(name, value)) {
+            let kind = type_name(l, -1);
+            let message = guard(l, || {
+                let mut message = Line::new();
+                message.push(b"option '");
+                push_printable(&mut message, name);
+                message.push(b"' is unknown or cannot be ");
+                match value {
+                    Some(value) => push_printable(&mut message, value),
+                    None => message.push(line!("{}", Named(kind)).bytes()),
+                }
+                message
+            });
+            fail(l, &message);
+        }
+        lua_settop(l, -2);
+    }
+}

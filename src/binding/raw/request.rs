@@ -1,0 +1,533 @@
+//! `req`: what a handler reads of a request, each value made when it is asked for.
+//!
+//! A request can be read until it has ended. What a handler has read as a table stays with its handle; what it never
+//! read is gone with the request, and asking for it then is an error that names the field.
+
+use super::guard::{Line, fail, guard, line};
+use super::handle::{self, Handle};
+use super::json_decode;
+use super::server::slot;
+use super::stack::{push_bytes, push_literal, string_at, text_arg};
+use super::state::State;
+use crate::binding::fields::{JOIN, query_pairs};
+use crate::h1::Version;
+use crate::routing::decode;
+use crate::server::Request;
+use mlua::ffi::*;
+use std::os::raw::c_int;
+
+/// Upvalues of `index`, after the state: the table of fields (numbers) and methods (functions), and the metatable of
+/// tables of headers.
+const MEMBERS: c_int = lua_upvalueindex(2);
+const HEADERS_METATABLE: c_int = lua_upvalueindex(3);
+/// Upvalue of `json`.
+const ERROR_METATABLE: c_int = lua_upvalueindex(2);
+
+/// The fields, by the number that the table of members holds for each.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Method,
+    Target,
+    Path,
+    RawPath,
+    Query,
+    QueryString,
+    Params,
+    Version,
+    Headers,
+    Body,
+    RemoteAddress,
+    RemotePort,
+    Id,
+    Route,
+    App,
+}
+
+/// Every field and its name.
+const FIELDS: [(&str, Field); 15] = [
+    ("method", Field::Method),
+    ("target", Field::Target),
+    ("path", Field::Path),
+    ("raw_path", Field::RawPath),
+    ("query", Field::Query),
+    ("query_string", Field::QueryString),
+    ("params", Field::Params),
+    ("version", Field::Version),
+    ("headers", Field::Headers),
+    ("body", Field::Body),
+    ("remote_address", Field::RemoteAddress),
+    ("remote_port", Field::RemotePort),
+    ("id", Field::Id),
+    ("route", Field::Route),
+    ("app", Field::App),
+];
+
+/// Names and numbers for the table of members.
+pub(super) fn fields() -> impl Iterator<Item = (&'static str, usize)> {
+    FIELDS.iter().enumerate().map(|(number, (name, _))| (*name, number))
+}
+
+/// The methods, for the table of members; `json` has the error metatable as upvalue 2.
+pub(super) const METHODS: [(&str, lua_CFunction); 4] = [
+    ("header", header),
+    ("header_all", header_all),
+    ("query_all", query_all),
+    ("json", json),
+];
+
+/// SAFETY: R4: the handle lies at index 1.
+#[inline]
+unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
+    handle::of_self(l, |state: &State| state.request.get(), "request (req)").1
+}
+
+/// `req.name`: what a script put there, a method, or a field.
+///
+/// SAFETY: R1: plain data only.
+pub(super) unsafe extern "C-unwind" fn index(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    if handle::push_own(l, handle) {
+        return 1;
+    }
+    lua_pushvalue(l, 2);
+    lua_rawget(l, MEMBERS);
+    if lua_type(l, -1) != LUA_TNUMBER {
+        return 1;
+    }
+    let number = lua_tonumber(l, -1) as usize;
+    lua_settop(l, 2);
+    let (name, field) = FIELDS[number];
+    if !push_field(l, handle, field) {
+        let message = guard(l, || {
+            line!(
+                "req.{name} can no longer be read: request {} has ended",
+                handle.id.serial
+            )
+        });
+        fail(l, &message);
+    }
+    1
+}
+
+/// `req.name = value`: a script's own values, by name.
+///
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn new_index(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    handle::set_own(l, handle, "req")
+}
+
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn describe(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    handle::push_description(l, handle, "request")
+}
+
+/// Pushes a field; `false` when the request has ended.
+///
+/// SAFETY: R2, R3 by `push_bytes` and `guard`.
+unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
+    match field {
+        Field::Method => push_text(l, handle, |request| Some(request.text(request.head().method_text))),
+        Field::Target => push_text(l, handle, |request| Some(request.text(request.head().target))),
+        Field::RawPath => push_text(l, handle, |request| Some(request.text(request.head().path))),
+        Field::Path => push_bytes(l, |emit| {
+            with(handle, |request| emit(&decode(request.text(request.head().path))));
+        }),
+        Field::QueryString => push_text(l, handle, |request| Some(query_of(request))),
+        Field::Version => push_text(l, handle, |request| match request.head().version {
+            Version::Http11 => Some(b"1.1"),
+            Version::Http10 => Some(b"1.0"),
+        }),
+        Field::Body => push_body(l, handle),
+        Field::Query => push_query(l, handle),
+        Field::Params => push_params(l, handle),
+        Field::Headers => push_headers(l, handle),
+        Field::RemoteAddress => push_bytes(l, |emit| {
+            with(handle, |request| emit(line!("{}", request.remote_addr().ip()).bytes()));
+        }),
+        Field::RemotePort => push_number(l, handle, |request| f64::from(request.remote_addr().port())),
+        Field::Id => {
+            lua_pushnumber(l, handle.id.serial as f64);
+            true
+        }
+        Field::Route => push_route(l, handle),
+        Field::App => {
+            handle::push_environment(l, handle);
+            lua_rawgeti(l, -1, slot::APP.into());
+            true
+        }
+    }
+}
+
+/// Runs `read` on the request while it lives.
+#[inline]
+fn with<R>(handle: &Handle, read: impl FnOnce(&Request<'_>) -> R) -> Option<R> {
+    handle
+        .cell()
+        .with(|service| service.server.request(handle.id).map(|request| read(&request)))
+        .flatten()
+}
+
+fn query_of<'a>(request: &Request<'a>) -> &'a [u8] {
+    request.head().query.map_or(b"", |query| request.text(query))
+}
+
+/// Pushes a piece of the request; nil when the live request has none.
+///
+/// SAFETY: R3: `push_bytes`.
+#[inline]
+unsafe fn push_text(
+    l: *mut lua_State,
+    handle: &Handle,
+    read: impl for<'a> Fn(&Request<'a>) -> Option<&'a [u8]>,
+) -> bool {
+    let pushed = push_bytes(l, |emit| {
+        with(handle, |request| {
+            if let Some(bytes) = read(request) {
+                emit(bytes);
+            }
+        });
+    });
+    pushed || push_nil_if_live(l, handle)
+}
+
+/// SAFETY: R2.
+#[cold]
+unsafe fn push_nil_if_live(l: *mut lua_State, handle: &Handle) -> bool {
+    let live = guard(l, || with(handle, |_| ()).is_some());
+    if live {
+        lua_pushnil(l);
+    }
+    live
+}
+
+/// SAFETY: R2.
+unsafe fn push_number(l: *mut lua_State, handle: &Handle, read: impl Fn(&Request<'_>) -> f64) -> bool {
+    match guard(l, || with(handle, |request| read(request))) {
+        Some(number) => {
+            lua_pushnumber(l, number);
+            true
+        }
+        None => false,
+    }
+}
+
+/// A body that is worth keeping is made a string once.
+///
+/// SAFETY: R3: `push_bytes`.
+unsafe fn push_body(l: *mut lua_State, handle: &Handle) -> bool {
+    const KEPT: usize = 4096;
+    if !push_text(l, handle, |request| request.body()) {
+        return false;
+    }
+    if string_at(l, -1).is_some_and(|body| body.len() >= KEPT) {
+        handle::keep(l, handle, 2);
+    }
+    true
+}
+
+/// The route's pattern; nil without an application.
+///
+/// SAFETY: R2, R3, R4: the server's table holds the router.
+unsafe fn push_route(l: *mut lua_State, handle: &Handle) -> bool {
+    let cell = handle.cell();
+    let current = handle.id == cell.current.get();
+    let pushed = push_bytes(l, |emit| {
+        let router = cell.router.get();
+        if let Some(route) = cell.route.get()
+            && current
+            && !router.is_null()
+            && let Some(pattern) = (*router).router.borrow().pattern(route)
+        {
+            emit(pattern.as_bytes());
+        }
+    });
+    pushed || push_nil_if_live(l, handle)
+}
+
+/// The table of path parameters, decoded; empty without a route.
+///
+/// SAFETY: R2, R3: one name or value at a time is copied while Lua stands still. R4: as `push_route`.
+unsafe fn push_params(l: *mut lua_State, handle: &Handle) -> bool {
+    let cell = handle.cell();
+    let router = cell.router.get();
+    let count = guard(l, || {
+        with(handle, |_| match cell.route.get() {
+            Some(route) if handle.id == cell.current.get() => (*router).router.borrow().params(route).len(),
+            _ => 0,
+        })
+    });
+    let Some(count) = count else { return false };
+    lua_createtable(l, 0, count as c_int);
+    for at in 0..count {
+        let named = push_bytes(l, |emit| {
+            if let Some(route) = cell.route.get()
+                && let Some(param) = (*router).router.borrow().params(route).get(at)
+            {
+                emit(param.name.as_bytes());
+            }
+        });
+        let valued = named
+            && push_bytes(l, |emit| {
+                with(handle, |request| {
+                    let path = request.text(request.head().path);
+                    if let Some(value) = cell.captures.borrow().value(path, at) {
+                        emit(&value);
+                    }
+                });
+            });
+        if !valued {
+            // An optional one that is not there, or a finalizer has closed the server.
+            lua_settop(l, 3);
+            continue;
+        }
+        lua_rawset(l, 3);
+    }
+    handle::keep(l, handle, 2);
+    true
+}
+
+/// The table of query values: decoded, the first of each name.
+///
+/// SAFETY: R3: the pieces are read from a Lua string that lies on the stack.
+unsafe fn push_query(l: *mut lua_State, handle: &Handle) -> bool {
+    if !push_text(l, handle, |request| Some(query_of(request))) {
+        return false;
+    }
+    lua_createtable(l, 0, 4);
+    each_query_piece(l, 3, |l, piece| {
+        push_pair_part(l, piece, false);
+        lua_pushvalue(l, -1);
+        lua_rawget(l, 4);
+        let fresh = lua_type(l, -1) == LUA_TNIL;
+        lua_settop(l, -2);
+        if fresh {
+            push_pair_part(l, piece, true);
+            lua_rawset(l, 4);
+        } else {
+            lua_settop(l, -2);
+        }
+    });
+    handle::keep(l, handle, 2);
+    true
+}
+
+/// Calls `each` with every piece of the query string at `index`.
+///
+/// SAFETY: R1: slices of a string that stays at `index` have no destructor, and neither has the iterator over them.
+unsafe fn each_query_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
+    let query = string_at(l, index).unwrap_or_default();
+    for piece in query.split(|&byte| byte == b'&') {
+        if !piece.is_empty() {
+            each(l, piece);
+        }
+    }
+}
+
+/// Pushes the decoded name or value of a piece.
+///
+/// SAFETY: R2, R3.
+unsafe fn push_pair_part(l: *mut lua_State, piece: &[u8], value: bool) {
+    push_bytes(l, |emit| {
+        for (name, of_name) in query_pairs(piece) {
+            emit(if value { &of_name } else { &name });
+        }
+    });
+}
+
+/// The table of fields: names in lower case, repeats joined. Its metatable finds names in any case.
+///
+/// SAFETY: R3: one name or value at a time.
+unsafe fn push_headers(l: *mut lua_State, handle: &Handle) -> bool {
+    let Some(count) = guard(l, || with(handle, |request| request.head().fields.len())) else {
+        return false;
+    };
+    lua_createtable(l, 0, count as c_int);
+    for at in 0..count {
+        if !push_field_name(l, handle, at) || !push_field_value(l, handle, at) {
+            break;
+        }
+        lua_pushvalue(l, -2);
+        lua_rawget(l, 3);
+        if lua_type(l, -1) == LUA_TNIL {
+            lua_settop(l, -2);
+        } else {
+            // name value earlier: the list is one value (RFC 9110 section 5.3), cookies are one string (RFC 6265).
+            let cookie = string_at(l, -3) == Some(b"cookie");
+            lua_insert(l, -2);
+            if cookie {
+                push_literal(l, "; ");
+            } else {
+                lua_pushlstring_(l, JOIN.as_ptr().cast(), JOIN.len());
+            }
+            lua_insert(l, -2);
+            lua_concat(l, 3);
+        }
+        lua_rawset(l, 3);
+    }
+    lua_settop(l, 3);
+    lua_pushvalue(l, HEADERS_METATABLE);
+    lua_setmetatable(l, 3);
+    handle::keep(l, handle, 2);
+    true
+}
+
+/// SAFETY: R3.
+unsafe fn push_field_name(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
+    push_bytes(l, |emit| {
+        with(handle, |request| {
+            if let Some(field) = request.head().fields.get(at) {
+                emit(&request.text(field.name).to_ascii_lowercase());
+            }
+        });
+    })
+}
+
+/// SAFETY: R3.
+unsafe fn push_field_value(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
+    push_bytes(l, |emit| {
+        with(handle, |request| {
+            if let Some(field) = request.head().fields.get(at) {
+                emit(request.text(field.value));
+            }
+        });
+    })
+}
+
+/// `__index` of a table of headers: the name in lower case.
+///
+/// SAFETY: R3: the name lies in the frame.
+pub(super) unsafe extern "C-unwind" fn headers_index(l: *mut lua_State) -> c_int {
+    let Some(name) = string_at(l, 2) else { return 0 };
+    if !name.iter().any(u8::is_ascii_uppercase) {
+        return 0;
+    }
+    push_bytes(l, |emit| emit(&name.to_ascii_lowercase()));
+    lua_rawget(l, 1);
+    1
+}
+
+/// Raises unless the request lives.
+///
+/// SAFETY: R1.
+unsafe fn must_live(l: *mut lua_State, handle: &Handle, what: &str) {
+    if guard(l, || with(handle, |_| ()).is_none()) {
+        let message = guard(l, || {
+            line!(
+                "req:{what} can no longer be read: request {} has ended",
+                handle.id.serial
+            )
+        });
+        fail(l, &message);
+    }
+}
+
+/// `req:header(name)`: the first field of that name, or nil.
+///
+/// SAFETY: R3; the name lies in a string at 2.
+unsafe extern "C-unwind" fn header(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    let name = text_arg(l, 2, "name");
+    let pushed = push_bytes(l, |emit| {
+        if let Ok(name) = std::str::from_utf8(name) {
+            with(handle, |request| {
+                if let Some(value) = request.header(name) {
+                    emit(value);
+                }
+            });
+        }
+    });
+    if !pushed {
+        must_live(l, handle, "header()");
+        lua_pushnil(l);
+    }
+    1
+}
+
+/// `req:header_all(name)`: every field of that name, in order.
+///
+/// SAFETY: R3; the name lies in a string at 2.
+unsafe extern "C-unwind" fn header_all(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    let name = text_arg(l, 2, "name");
+    must_live(l, handle, "header_all()");
+    lua_createtable(l, 1, 0);
+    let mut found = 0;
+    let mut at = 0;
+    loop {
+        let next = guard(l, || {
+            with(handle, |request| {
+                let same = |field: &crate::h1::Field| request.text(field.name).eq_ignore_ascii_case(name);
+                let rest = request.head().fields.get(at..)?;
+                rest.iter().position(same).map(|found| at + found)
+            })
+            .flatten()
+        });
+        let Some(place) = next else { return 1 };
+        if push_field_value(l, handle, place) {
+            found += 1;
+            lua_rawseti(l, -2, found);
+        }
+        at = place + 1;
+    }
+}
+
+/// `req:query_all(name)`: every value of that name, decoded, in order.
+///
+/// SAFETY: R3: pieces of the Lua string at 3.
+unsafe extern "C-unwind" fn query_all(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    let wanted = text_arg(l, 2, "name");
+    lua_settop(l, 2);
+    must_live(l, handle, "query_all()");
+    push_text(l, handle, |request| Some(query_of(request)));
+    lua_createtable(l, 1, 0);
+    each_query_piece(l, 3, |l, piece| {
+        let same = guard(l, || query_pairs(piece).any(|(name, _)| *name == *wanted));
+        if same {
+            push_pair_part(l, piece, true);
+            let next = lua_objlen(l, 4) as lua_Integer + 1;
+            lua_rawseti(l, 4, next);
+        }
+    });
+    1
+}
+
+/// `req:json()`: the body as a Lua value. A body that is no JSON is the client's fault: unless the handler catches the
+/// error, the client gets 400 and the reason.
+///
+/// SAFETY: R3: the body is made a Lua string, which lies on the stack while it is read.
+unsafe extern "C-unwind" fn json(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    lua_settop(l, 1);
+    must_live(l, handle, "json()");
+    push_text(l, handle, |request| request.body().or(Some(b"")));
+    let mut fault = Line::new();
+    if json_decode::push_value(l, 2, json_decode::Manner::DEFAULT, &mut fault) {
+        return 1;
+    }
+    lua_createtable(l, 2, 0);
+    lua_pushnumber(l, 400.0);
+    lua_rawseti(l, -2, 1);
+    let message = guard(l, || {
+        let mut message = Line::new();
+        message.push(b"The body is not JSON: ");
+        message.push(fault.bytes());
+        message.push(b"\n");
+        message
+    });
+    super::guard::push_line(l, &message);
+    lua_rawseti(l, -2, 2);
+    lua_pushvalue(l, ERROR_METATABLE);
+    lua_setmetatable(l, -2);
+    lua_error(l)
+}
+
+/// `__tostring` of an error object.
+///
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn error_text(l: *mut lua_State) -> c_int {
+    lua_rawgeti(l, 1, 2);
+    1
+}

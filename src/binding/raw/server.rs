@@ -1,0 +1,305 @@
+//! The server's userdata and the methods that neither turn nor serve: `stats`, `address`, `port`, `shutdown`, `close`.
+//!
+//! The cell lives in Lua's memory. `__gc` empties it and leaves a closed shell, since finalizers and handles may still
+//! use it while the state closes.
+
+use super::guard::{Line, contained, fail, guard, line};
+use super::router::RouterCell;
+use super::stack::{number_arg, push_bytes, push_literal, set_field};
+use super::state::{State, current, userdata_at, wrong_self};
+use crate::binding::options::{self, Draft};
+use crate::binding::service::Service;
+use crate::h1::Reject;
+use crate::routing::{Captures, RouteId};
+use crate::server::{End, RequestId, Stats};
+use mlua::ffi::*;
+use std::cell::{Cell, RefCell};
+use std::fmt::Write;
+use std::os::raw::c_int;
+use std::time::Duration;
+
+/// What a server's environment table holds, by index.
+pub(super) mod slot {
+    use std::os::raw::c_int;
+    pub(in super::super) const SERVER: c_int = 1;
+    /// Strings on their way to the network, by reference.
+    pub(in super::super) const BODIES: c_int = 2;
+    pub(in super::super) const ON_ERROR: c_int = 3;
+    pub(in super::super) const ON_LOG: c_int = 4;
+    /// The request being handled.
+    pub(in super::super) const REQUEST: c_int = 5;
+    pub(in super::super) const APP: c_int = 6;
+    pub(in super::super) const ROUTER: c_int = 7;
+    pub(in super::super) const DISPATCH: c_int = 8;
+    pub(in super::super) const TRACEBACK: c_int = 9;
+    pub(in super::super) const REPORT: c_int = 10;
+    /// A Lua function that does nothing: debug hooks fire in it.
+    pub(in super::super) const NOTHING: c_int = 11;
+    pub(in super::super) const COUNT: c_int = 11;
+}
+
+/// A server as Lua holds it.
+pub(super) struct ServerCell {
+    /// Only borrowed while no Lua runs. `None` before it listens and after `__gc`.
+    pub(super) service: RefCell<Option<Service>>,
+    /// Only while `listen` runs.
+    pub(super) draft: RefCell<Option<Draft>>,
+    pub(super) stepping: Cell<bool>,
+    /// A handler was stopped by Ctrl-C.
+    pub(super) interrupted: Cell<bool>,
+    /// The request being handled.
+    pub(super) current: Cell<RequestId>,
+    /// Null without an application; held by the environment table.
+    pub(super) router: Cell<*const RouterCell>,
+    /// Where the request being handled was led to.
+    pub(super) route: Cell<Option<RouteId>>,
+    pub(super) captures: RefCell<Captures>,
+}
+
+/// No request: serials begin at 1.
+pub(super) const NO_REQUEST: RequestId = RequestId { slot: 0, serial: 0 };
+
+impl ServerCell {
+    pub(super) fn new() -> Self {
+        Self {
+            service: RefCell::new(None),
+            draft: RefCell::new(None),
+            stepping: Cell::new(false),
+            interrupted: Cell::new(false),
+            current: Cell::new(NO_REQUEST),
+            router: Cell::new(std::ptr::null()),
+            route: Cell::new(None),
+            captures: RefCell::new(Captures::new()),
+        }
+    }
+
+    /// Runs `run` on the service, if there is one.
+    #[inline]
+    pub(super) fn with<R>(&self, run: impl FnOnce(&mut Service) -> R) -> Option<R> {
+        self.service.borrow_mut().as_mut().map(run)
+    }
+
+    /// Writes "GET /units/:id" for the request being handled: its route, or its path when it has none.
+    pub(super) fn write_route(&self, id: RequestId, line: &mut Line) {
+        self.with(|service| {
+            let Some(request) = service.server.request(id) else {
+                let _ = write!(line, "request {}", id.serial);
+                return;
+            };
+            super::stack::push_printable(line, request.text(request.head().method_text));
+            line.push(b" ");
+            let router = self.router.get();
+            // SAFETY: R4: the environment table, which holds us, holds the router.
+            let router = (!router.is_null()).then(|| unsafe { &*router });
+            let route = self.route.get().filter(|_| id == self.current.get());
+            match (router, route) {
+                (Some(router), Some(route)) => router.write_pattern(route, line),
+                _ => super::stack::push_printable(line, request.text(request.head().path)),
+            }
+        });
+    }
+}
+
+/// The server a method was called on.
+///
+/// SAFETY: R4: it lies at index 1 of the frame, which leaves it there.
+#[inline]
+pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a ServerCell {
+    let state: &State = current(l);
+    match userdata_at::<ServerCell>(l, 1, state.server.get()) {
+        Some(cell) => &*cell,
+        None => wrong_self(l, "server"),
+    }
+}
+
+/// `__gc`: closes everything at once and calls no Lua.
+///
+/// SAFETY: R2: dropping runs contained and calls no API function.
+pub(super) unsafe extern "C-unwind" fn collect(l: *mut lua_State) -> c_int {
+    let state: &State = current(l);
+    if let Some(cell) = userdata_at::<ServerCell>(l, 1, state.server.get()) {
+        let cell = &*cell;
+        contained(|| {
+            drop(cell.service.take());
+            drop(cell.draft.take());
+            cell.captures.replace(Captures::new());
+        });
+    }
+    0
+}
+
+/// `tostring(server)`.
+///
+/// SAFETY: R2: the line is plain data.
+pub(super) unsafe extern "C-unwind" fn describe(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    let text = guard(l, || {
+        let closed = |service: &mut Service| (service.address, service.server.is_closed());
+        match cell.with(closed) {
+            Some((address, false)) => line!("fastslua.server ({address})"),
+            Some((address, true)) => line!("fastslua.server ({address}, closed)"),
+            None => line!("fastslua.server (closed)"),
+        }
+    });
+    super::guard::push_line(l, &text);
+    1
+}
+
+/// `server:address()`: host and port, as bound.
+///
+/// SAFETY: R2: results are plain data.
+pub(super) unsafe extern "C-unwind" fn address(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    let pushed = push_bytes(l, |emit| {
+        cell.with(|service| emit(line!("{}", service.address.ip()).bytes()));
+    });
+    if !pushed {
+        return 0;
+    }
+    1 + port(l)
+}
+
+/// `server:port()`.
+///
+/// SAFETY: R2: results are plain data.
+pub(super) unsafe extern "C-unwind" fn port(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    match guard(l, || cell.with(|service| service.address.port())) {
+        Some(port) => lua_pushnumber(l, f64::from(port)),
+        None => lua_pushnil(l),
+    }
+    1
+}
+
+/// `server:close()`: everything ends now. Safe twice, and from inside a handler.
+///
+/// SAFETY: R2: closing runs guarded and calls no Lua.
+pub(super) unsafe extern "C-unwind" fn close(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    guard(l, || {
+        cell.with(|service| service.server.close());
+    });
+    0
+}
+
+/// A duration argument that may be missing.
+///
+/// SAFETY: R2: the message is plain data when it is raised.
+pub(super) unsafe fn optional_seconds(l: *mut lua_State, index: c_int, what: &str) -> Option<Duration> {
+    if lua_type(l, index) <= LUA_TNIL {
+        return None;
+    }
+    let number = number_arg(l, index, what);
+    let mut message = Line::new();
+    let duration = guard(l, || match options::seconds(options::Value::Number(number)) {
+        Ok(duration) => Some(duration),
+        Err(why) => {
+            message = line!("{what} {why}");
+            None
+        }
+    });
+    if duration.is_none() {
+        fail(l, &message);
+    }
+    duration
+}
+
+/// How long `shutdown` waits for what is in flight when it is not told.
+const SHUTDOWN_DEFAULT: Duration = Duration::from_secs(10);
+
+/// `server:shutdown([seconds])`.
+///
+/// SAFETY: R2.
+pub(super) unsafe extern "C-unwind" fn shutdown(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    let within = optional_seconds(l, 2, "seconds").unwrap_or(SHUTDOWN_DEFAULT);
+    guard(l, || {
+        cell.with(|service| service.server.shutdown(within, &service.clock));
+    });
+    0
+}
+
+/// A number of `stats()`, or a table of counts by name.
+#[derive(Clone, Copy)]
+enum Figure {
+    Number(f64),
+    Responses([u64; 4]),
+    Ends,
+    Refusals,
+}
+
+/// Everything `stats()` tells, read at one moment.
+fn figures(service: &Service) -> [(&'static str, Figure); 19] {
+    let stats: &Stats = service.server.stats();
+    let count = |value: u64| Figure::Number(value as f64);
+    let seconds = |value: Duration| Figure::Number(value.as_secs_f64());
+    [
+        ("accepted", count(stats.accepted)),
+        ("closed", count(stats.closed)),
+        ("active", count(service.server.active() as u64)),
+        ("requests", count(stats.requests)),
+        ("unanswered", count(stats.unanswered)),
+        ("responses", Figure::Responses(stats.responses)),
+        ("ends", Figure::Ends),
+        ("refusals", Figure::Refusals),
+        ("bytes_in", count(stats.bytes_in)),
+        ("bytes_out", count(stats.bytes_out)),
+        ("buffered_bytes", count(service.server.buffered_bytes() as u64)),
+        ("steps", count(stats.steps)),
+        ("steps_over_budget", count(stats.steps_over_budget)),
+        ("step_seconds_total", seconds(stats.step_time_total)),
+        ("step_seconds_max", seconds(stats.step_time_max)),
+        ("handler_seconds_total", seconds(stats.handler_time_total)),
+        ("handler_seconds_max", seconds(stats.handler_time_max)),
+        ("slowest_request", count(stats.handler_slowest)),
+        ("accept_errors", count(stats.accept_errors)),
+    ]
+}
+
+/// `server:stats()`: a new table each time.
+///
+/// SAFETY: R2, R3: the figures are copied before anything is pushed; names are literals.
+pub(super) unsafe extern "C-unwind" fn stats(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    let Some(figures) = guard(l, || cell.with(|service| figures(service))) else {
+        lua_createtable(l, 0, 0);
+        return 1;
+    };
+    lua_createtable(l, 0, figures.len() as c_int);
+    let table = lua_gettop(l);
+    for (name, figure) in figures {
+        match figure {
+            Figure::Number(number) => lua_pushnumber(l, number),
+            Figure::Responses(classes) => {
+                let names = ["2xx", "3xx", "4xx", "5xx"];
+                push_counts(l, 4, |at| Some((names[at], classes[at])));
+            }
+            Figure::Ends => {
+                push_counts(l, End::ALL.len(), |at| {
+                    cell.with(|service| (End::ALL[at].name(), service.server.stats().ends[at]))
+                });
+            }
+            Figure::Refusals => {
+                push_counts(l, Reject::ALL.len(), |at| {
+                    cell.with(|service| (Reject::ALL[at].name(), service.server.stats().refusals[at]))
+                });
+            }
+        }
+        set_field(l, table, name);
+    }
+    1
+}
+
+/// Pushes a table of counts by name.
+///
+/// SAFETY: R2: `count` runs guarded and its result is plain data.
+unsafe fn push_counts(l: *mut lua_State, length: usize, count: impl Fn(usize) -> Option<(&'static str, u64)>) {
+    lua_createtable(l, 0, length as c_int);
+    for at in 0..length {
+        if let Some((name, value)) = guard(l, || count(at)) {
+            push_literal(l, name);
+            lua_pushnumber(l, value as f64);
+            lua_rawset(l, -3);
+        }
+    }
+}
