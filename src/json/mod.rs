@@ -11,7 +11,7 @@
 mod encode;
 mod error;
 #[cfg(test)]
-mod kernels;
+mod kernel_tests;
 mod number;
 mod reader;
 mod string;

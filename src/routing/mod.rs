@@ -22,7 +22,7 @@
 mod captures;
 mod constraint;
 #[cfg(test)]
-mod kernels;
+mod kernel_tests;
 mod literals;
 mod method;
 mod parser;
@@ -32,7 +32,7 @@ mod pattern;
 mod pattern_tests;
 mod prefix;
 #[cfg(test)]
-mod reference;
+mod reference_tests;
 mod router;
 mod segment;
 #[cfg(test)]

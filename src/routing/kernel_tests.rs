@@ -1,5 +1,5 @@
 //! Measures matching alone. Not tests: run them with
-//! `cargo test --release --no-default-features routing::kernels -- --ignored --nocapture`.
+//! `cargo test --release --no-default-features routing::kernel_tests -- --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;

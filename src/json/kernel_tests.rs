@@ -1,5 +1,5 @@
 //! Measures the primitives alone, without any caller's values. Not tests: run them with
-//! `cargo test --release --no-default-features json::kernels -- --ignored --nocapture`.
+//! `cargo test --release --no-default-features json::kernel_tests -- --ignored --nocapture`.
 
 use std::hint::black_box;
 use std::time::Instant;
