@@ -27,21 +27,18 @@ test:
 	@tools/setup.sh test
 	@PROBE="$(PROBE)" tools/test.sh
 
-# A build of the library without its binding (for tests, or for a bench tool) leaves a file of the same name, which cargo
-# may take for this one: a file that Lua cannot open is built again. The new file takes the place of the old in one move,
-# so a host that has the old one loaded keeps it whole.
+# The new file takes the place of the old in one move: a host that has the old one loaded keeps it whole.
 build:
 	@tools/setup.sh build
 	cargo build --release
 	@mkdir -p build
-	@grep -aq luaopen_fastslua $(LIBRARY) || { cargo clean --quiet --release --package fastslua && cargo build --release; }
 	@cp $(LIBRARY) build/fastslua.so.new && mv build/fastslua.so.new build/fastslua.so
 
 bench:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build
-	cargo build --release --target-dir "$(TARGET_DIR)/bench" --package floor --package load --package compare --package native
-	@"$(TARGET_DIR)/bench/release/compare" $(BENCH_ARGS)
+	cargo build --release --package floor --package load --package compare --package native
+	@"$(TARGET_DIR)/release/compare" $(BENCH_ARGS)
 
 format:
 	cargo fmt

@@ -24,7 +24,7 @@ app:get("/units/:id", function(req, res)
 end)
 
 app:post("/echo", function(req, res)
-  res:type(req:header("content-type") or "application/octet-stream"):send(req.body or "")
+  res:set("Content-Type", req:header("content-type") or "application/octet-stream"):send(req.body or "")
 end)
 
 -- Sent from where the string lies in Lua, over as many steps as the client needs.

@@ -3,6 +3,8 @@
 -- A list of statuses is one response each, in order. `open` means that the connection serves another request.
 -- The routes are those of spec/raw_http_spec.lua: /health, /units/:id, POST /echo, /nocontent, /notmodified.
 
+local assert = require("luassert")
+
 local HOST = "Host: localhost"
 
 -- A head: the request line and its fields, each with its line end, and the empty line.
