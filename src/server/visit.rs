@@ -1,8 +1,8 @@
 //! One visit of one connection: send what waits, receive, parse, and hand out at most one request.
 //!
-//! A visit makes at most one send, and receives at most `max_io_bytes_per_visit`. Readiness is edge-triggered: a
-//! connection leaves the queue only when the system has said `WouldBlock` (or a short read has, where that is known to
-//! mean the same), or when somebody else is to act next.
+//! A visit makes at most one send, and receives at most `max_io_bytes_per_visit` in a bounded number of calls.
+//! Readiness is edge-triggered: a connection leaves the queue only when the system has said `WouldBlock` (or a short
+//! read has, where that is known to mean the same), or when somebody else is to act next.
 
 use super::*;
 use crate::h1::{Progress, Reject};
@@ -29,6 +29,10 @@ enum Received {
     Later,
 }
 
+/// Receives in one visit. A buffer that doubles from 4 KiB holds 256 KiB after seven; a peer whose bytes trickle in while
+/// we look has to wait for its next turn.
+const RECEIVES_PER_VISIT: usize = 16;
+
 /// Lingering ends after this time (RFC 9112 section 9.6): long enough for a far peer to read our answer.
 const LINGER_TIME: Duration = Duration::from_secs(5);
 
@@ -47,8 +51,8 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             return None;
         }
         if !peer.out.is_empty() {
-            // Kept back in this turn: the next answer joins it, unless it is a body that nothing may follow.
-            let joins = peer.batched_in == number && !peer.out.holds();
+            // Kept back in this turn: the next answer joins it, unless nothing may follow.
+            let joins = peer.batched_in == number && !peer.out.holds() && peer.ending.is_none();
             if !joins && self.flush(key) != Sent::All {
                 return None;
             }
@@ -58,11 +62,16 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     fn receive(&mut self, key: Key) -> Option<RequestId> {
         let mut left = self.config.max_io_bytes_per_visit.min(self.turn.io_left.max(1));
+        let mut calls = 0;
         loop {
             let peer = self.slots.get_mut(key)?;
             match peer.h1.advance(&self.limits) {
                 Progress::Request => return self.dispatch(key),
                 Progress::NeedMore => {
+                    calls += 1;
+                    if calls > RECEIVES_PER_VISIT {
+                        left = 0;
+                    }
                     if self.receive_once(key, &mut left) == Received::Later {
                         return None;
                     }
