@@ -36,9 +36,15 @@ pub(super) struct World {
 }
 
 impl World {
-    fn spend(&self, bytes: usize) {
-        let moved = self.faults.kib_cost.as_nanos() as u64 * bytes as u64 / 1024;
-        self.clock.spend(self.faults.call_cost + Duration::from_nanos(moved));
+    /// A call takes its time, whatever comes of it.
+    fn spend_call(&self) {
+        self.clock.spend(self.faults.call_cost);
+    }
+
+    /// Moving bytes takes time besides.
+    fn spend_moved(&self, bytes: usize) {
+        let nanos = self.faults.kib_cost.as_nanos() as u64 * bytes as u64 / 1024;
+        self.clock.spend(Duration::from_nanos(nanos));
     }
 
     /// Lets everything arrive whose time has come.
@@ -135,7 +141,7 @@ impl World {
 
     fn accept(&mut self) -> io::Result<usize> {
         self.counts.accepts += 1;
-        self.spend(0);
+        self.spend_call();
         if self.backlog.is_empty() {
             self.listener_armed = true;
             return Err(io::ErrorKind::WouldBlock.into());
@@ -162,7 +168,7 @@ impl World {
             "received into nothing: the count would look like the end"
         );
         self.counts.recvs += 1;
-        self.spend(0);
+        self.spend_call();
         self.deliver();
         self.interrupted()?;
         let wire = &mut self.wires[id];
@@ -184,7 +190,7 @@ impl World {
             *to = from;
         }
         self.counts.received_bytes += count as u64;
-        self.spend(count);
+        self.spend_moved(count);
         Ok(count)
     }
 
@@ -193,7 +199,7 @@ impl World {
         assert!(len > 0, "sent nothing");
         assert!(!self.wires[id].send_ended, "sent after the sending side was shut down");
         self.counts.sends += 1;
-        self.spend(0);
+        self.spend_call();
         self.deliver();
         self.interrupted()?;
         let wire = &mut self.wires[id];
@@ -219,7 +225,7 @@ impl World {
         }
         wire.sent.extend(pieces[0].iter().chain(pieces[1]).take(count));
         self.counts.sent_bytes += count as u64;
-        self.spend(count);
+        self.spend_moved(count);
         Ok(count)
     }
 }
@@ -265,7 +271,7 @@ impl<const DRAINS: bool> Network for SimNetwork<DRAINS> {
     fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
         let mut world = self.world.borrow_mut();
         world.counts.polls += 1;
-        world.spend(0);
+        world.spend_call();
         world.deliver();
         let first = ready.len();
         world.report(ready);
@@ -299,7 +305,7 @@ impl<const DRAINS: bool> Network for SimNetwork<DRAINS> {
     fn register(&mut self, stream: &mut SimStream, token: usize) -> io::Result<()> {
         let mut world = self.world.borrow_mut();
         world.counts.registers += 1;
-        world.spend(0);
+        world.spend_call();
         world.deliver();
         assert!(token != LISTENER, "the listener's own token");
         assert!(world.wires[stream.id].token.is_none(), "registered twice");
@@ -349,7 +355,7 @@ impl Stream for SimStream {
     fn shutdown_write(&mut self) -> io::Result<()> {
         let mut world = self.world.borrow_mut();
         world.counts.shutdowns += 1;
-        world.spend(0);
+        world.spend_call();
         let wire = &mut world.wires[self.id];
         if wire.reset {
             return Err(io::ErrorKind::NotConnected.into());
