@@ -37,3 +37,6 @@ pub struct Limits {
 
 /// Upper bound of [`Limits::headers_max`]: the parser's table lies on the stack.
 pub const HEADERS_MAX: usize = 256;
+
+#[cfg(test)]
+mod tests;

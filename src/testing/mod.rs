@@ -10,6 +10,7 @@ mod network;
 mod peer;
 mod random;
 mod response;
+pub mod splits;
 mod wire;
 
 pub use clock::SimClock;

@@ -17,18 +17,25 @@ impl Clock for SystemClock {
     }
 
     fn unix_time(&self) -> u64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_secs())
     }
 }
 
 fn main() -> io::Result<()> {
     let port = match std::env::args().nth(1) {
-        Some(text) => text.parse().map_err(|_| io::Error::other(format!("not a port: {text}")))?,
+        Some(text) => text
+            .parse()
+            .map_err(|_| io::Error::other(format!("not a port: {text}")))?,
         None => 0,
     };
     let network = Tcp::listen(SocketAddr::from(([127, 0, 0, 1], port)), 512)?;
     let clock = SystemClock;
-    let config = Config { max_requests_per_connection: 0, ..Config::default() };
+    let config = Config {
+        max_requests_per_connection: 0,
+        ..Config::default()
+    };
     let mut server: Server<Tcp, Vec<u8>> = Server::new(network, config, clock.now());
     writeln!(io::stdout(), "native on http://{}", server.local_addr()?)?;
     loop {
