@@ -15,77 +15,80 @@ fn live(method: &str, version: &str, fields: &str) -> Connection {
     connection
 }
 
-/// Method, version, status, body length; what follows the date; is the body sent.
+/// Method, version, status and body length; the status line, what follows the date, and whether the body is sent.
+type Whole = (&'static str, &'static str, u16, u64, &'static str, &'static str, bool);
+
+const WHOLE: &[Whole] = &[
+    (
+        "GET",
+        "1.1",
+        200,
+        5,
+        "HTTP/1.1 200 OK\r\n",
+        "Content-Length: 5\r\n\r\n",
+        true,
+    ),
+    (
+        "GET",
+        "1.1",
+        404,
+        0,
+        "HTTP/1.1 404 Not Found\r\n",
+        "Content-Length: 0\r\n\r\n",
+        false,
+    ),
+    (
+        "HEAD",
+        "1.1",
+        200,
+        5,
+        "HTTP/1.1 200 OK\r\n",
+        "Content-Length: 5\r\n\r\n",
+        false,
+    ),
+    ("GET", "1.1", 204, 5, "HTTP/1.1 204 No Content\r\n", "\r\n", false),
+    (
+        "GET",
+        "1.1",
+        205,
+        5,
+        "HTTP/1.1 205 Reset Content\r\n",
+        "Content-Length: 0\r\n\r\n",
+        false,
+    ),
+    ("GET", "1.1", 304, 5, "HTTP/1.1 304 Not Modified\r\n", "\r\n", false),
+    (
+        "GET",
+        "1.1",
+        418,
+        1,
+        "HTTP/1.1 418 \r\n",
+        "Content-Length: 1\r\n\r\n",
+        true,
+    ),
+    (
+        "GET",
+        "1.0",
+        200,
+        5,
+        "HTTP/1.1 200 OK\r\n",
+        "Content-Length: 5\r\nConnection: close\r\n\r\n",
+        true,
+    ),
+    (
+        "POST",
+        "1.1",
+        201,
+        u64::MAX,
+        "HTTP/1.1 201 Created\r\n",
+        "Content-Length: 18446744073709551615\r\n\r\n",
+        true,
+    ),
+];
+
 #[test]
 fn whole_responses() {
-    let rows = [
-        (
-            "GET",
-            "1.1",
-            200,
-            5,
-            "HTTP/1.1 200 OK\r\n",
-            "Content-Length: 5\r\n\r\n",
-            true,
-        ),
-        (
-            "GET",
-            "1.1",
-            404,
-            0,
-            "HTTP/1.1 404 Not Found\r\n",
-            "Content-Length: 0\r\n\r\n",
-            false,
-        ),
-        (
-            "HEAD",
-            "1.1",
-            200,
-            5,
-            "HTTP/1.1 200 OK\r\n",
-            "Content-Length: 5\r\n\r\n",
-            false,
-        ),
-        ("GET", "1.1", 204, 5, "HTTP/1.1 204 No Content\r\n", "\r\n", false),
-        (
-            "GET",
-            "1.1",
-            205,
-            5,
-            "HTTP/1.1 205 Reset Content\r\n",
-            "Content-Length: 0\r\n\r\n",
-            false,
-        ),
-        ("GET", "1.1", 304, 5, "HTTP/1.1 304 Not Modified\r\n", "\r\n", false),
-        (
-            "GET",
-            "1.1",
-            418,
-            1,
-            "HTTP/1.1 418 \r\n",
-            "Content-Length: 1\r\n\r\n",
-            true,
-        ),
-        (
-            "GET",
-            "1.0",
-            200,
-            5,
-            "HTTP/1.1 200 OK\r\n",
-            "Content-Length: 5\r\nConnection: close\r\n\r\n",
-            true,
-        ),
-        (
-            "POST",
-            "1.1",
-            201,
-            u64::MAX,
-            "HTTP/1.1 201 Created\r\n",
-            "Content-Length: 18446744073709551615\r\n\r\n",
-            true,
-        ),
-    ];
-    for (method, version, status, len, line, rest, send) in rows {
+    for &(method, version, status, len, line, rest, send) in WHOLE {
         let mut connection = live(method, version, "");
         connection.response_mut().set_status(status).unwrap();
         let mut out = Vec::new();
