@@ -3,12 +3,15 @@
 -- to Lua.workspace.library. It may only name what the library really has.
 
 ---@class fastslua
+---@field version string
+---@field json fastslua.json
 local fastslua = {}
 
 ---Anything a handler may return as a short answer: a string is text, a table is JSON, a number a status.
 ---@alias fastslua.Answer string|table|integer|nil
 
----@alias fastslua.Handler fun(req: fastslua.Request, res: fastslua.Response): fastslua.Answer, (string|table)?, table?
+---@alias fastslua.Handler
+---| fun(req: fastslua.Request, res: fastslua.Response, next?: function): fastslua.Answer, (string|table)?, table?
 
 ---@class fastslua.Options
 ---@field host? string IP address, "localhost", or "*" for all of IPv4; default "127.0.0.1"
@@ -35,8 +38,8 @@ local fastslua = {}
 ---@field max_io_bytes_per_visit? integer default 256 KiB
 ---@field allowed_hosts? string[]|"*" names a request may address, default loopback names, IP literals and `host`
 ---@field allowed_origins? string[]|"*" origins that may change state, default the server's own
----@field on_error? fun(message: string, req: fastslua.Request) called when a handler fails
----@field on_log? fun(level: string, message: string, fields: table)
+---@field on_error? fun(text: string, req: fastslua.Request, value: any) called when a handler fails
+---@field on_log? fun(level: string, text: string, fields: table?)
 
 ---An Express-style application.
 ---@return fastslua.App
@@ -55,37 +58,45 @@ local App = {}
 
 ---@param path string literals and `:name` segments
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:get(path, handler) end
+function App:get(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:post(path, handler) end
+function App:post(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:put(path, handler) end
+function App:put(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:patch(path, handler) end
+function App:patch(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:delete(path, handler) end
+function App:delete(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:options(path, handler) end
+function App:options(path, handler, ...) end
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:head(path, handler) end
+function App:head(path, handler, ...) end
 ---Every method.
 ---@param path string
 ---@param handler fastslua.Handler
+---@param ... fastslua.Handler called by the one before, as its third argument
 ---@return fastslua.App
-function App:all(path, handler) end
+function App:all(path, handler, ...) end
 
 ---A server with this application as its handler.
 ---@param options fastslua.Options|integer options, or just the port
@@ -130,13 +141,18 @@ function Server:close() end
 ---@field method string
 ---@field target string as it stands in the request line
 ---@field path string percent-decoded
----@field query table<string, string> decoded; the first of repeated names
+---@field raw_path string as it stands in the target
+---@field query table<string, string> decoded
+---@field query_string string as it stands in the target
 ---@field params table<string, string> decoded path parameters
 ---@field version string "1.0" or "1.1"
 ---@field headers table<string, string> looked up without regard to case
 ---@field body string?
 ---@field remote_address string
 ---@field remote_port integer
+---@field app fastslua.App
+---@field route string the path of the route as it was registered
+---@field [string] any what a handler puts there
 local Request = {}
 
 ---The first field of that name, without regard to case.
@@ -144,17 +160,32 @@ local Request = {}
 ---@return string?
 function Request:header(name) end
 
+---@param name string
+---@return string[]
+function Request:header_all(name) end
+
+---@param name string
+---@return string[]
+function Request:query_all(name) end
+
+---The body as a value. A body that is no JSON is answered with 400.
+---@return any
+function Request:json() end
+
 ---@class fastslua.Response
 ---@field headers_sent boolean
+---@field is_closed boolean the client can no longer be answered
+---@field req fastslua.Request?
+---@field [string] any what a handler puts there
 local Response = {}
 
 ---@param code integer 200 to 599
 ---@return fastslua.Response
 function Response:status(code) end
 
----Replaces all fields of that name.
+---Replaces all fields of that name; a list makes one field of each.
 ---@param name string
----@param value string|number
+---@param value string|number|(string|number)[]
 ---@return fastslua.Response
 function Response:set(name, value) end
 
@@ -173,16 +204,16 @@ function Response:get(name) end
 function Response:has(name) end
 
 ---@param name string
----@return fastslua.Response
+---@return boolean removed
 function Response:remove(name) end
 
 ---Sets Content-Type.
----@param content_type string
+---@param name string a media type, or a short name such as "json" or "png"
 ---@return fastslua.Response
-function Response:type(content_type) end
+function Response:type(name) end
 
----Ends the response. Text when no type was set.
----@param body? string
+---Ends the response. A string is text when no type was set, a table is JSON.
+---@param body? string|table
 ---@return boolean sent false when the client has gone
 function Response:send(body) end
 
@@ -206,5 +237,34 @@ function Response:redirect(url, code) end
 ---Ends the response without a body.
 ---@return boolean sent
 function Response:finish() end
+
+---@class fastslua.json
+---@field null lightuserdata
+local json = {}
+
+---The text. Raises with the path to what has no JSON form.
+---@param value any
+---@param options? { invalid_utf8?: "replace", empty?: "array" }
+---@return string
+function json.encode(value, options) end
+
+---The value, or nil and what is wrong with the text.
+---@param text string
+---@param options? { invalid_utf8?: "replace" }
+---@return any value
+---@return string? message
+function json.decode(text, options) end
+
+---Marks a table as an array, so that it is one even when empty.
+---@generic T: table
+---@param t? T
+---@return T
+function json.array(t) end
+
+---Marks a table as an object.
+---@generic T: table
+---@param t? T
+---@return T
+function json.object(t) end
 
 return fastslua
