@@ -46,11 +46,12 @@ impl Buffer {
         &mut self.storage[self.start..self.end]
     }
 
-    /// Room behind the live bytes, to receive into. When there is none, the live bytes move to the front first; the
-    /// layer above asks only while one incomplete request lies here, so each request is moved at most once.
+    /// Room behind the live bytes, to receive into. The live bytes move to the front first when there is no room, or
+    /// when that costs less than has been used up and gains more room than there is: each byte is moved about once.
     pub fn space(&mut self) -> &mut [u8] {
-        if self.end == self.storage.len() && self.start > 0 {
-            // before: |used up|live|    after: |live|room|
+        let tail = self.storage.len() - self.end;
+        if self.start > 0 && (tail == 0 || (tail < self.start && self.len() <= self.start)) {
+            // before: |used up|live|tail|    after: |live|room|
             self.storage.copy_within(self.start..self.end, 0);
             self.end -= self.start;
             self.start = 0;

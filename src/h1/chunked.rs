@@ -68,8 +68,8 @@ impl Chunked {
     /// Decodes what is there; true when the last chunk and the trailers have been read.
     ///
     /// # Errors
-    /// 400 for what is not exactly the grammar, 413 as soon as the announced sizes pass the limit, 431 for too many bytes of extensions
-    /// and trailers.
+    /// 400 for what is not exactly the grammar, 413 as soon as the announced sizes pass the limit, 431 for too many
+    /// bytes of extensions and trailers.
     pub fn decode(&mut self, head_len: usize, bytes: &mut [u8], limits: &Limits) -> Result<bool, Reject> {
         loop {
             let more = match self.step {
@@ -163,7 +163,7 @@ impl Chunked {
     /// `Some(true)`: the empty line that ends the message; `Some(false)`: a trailer field; `None`: not there yet.
     fn read_trailer(&mut self, bytes: &[u8], limits: &Limits) -> Result<Option<bool>, Reject> {
         // The empty line is always allowed, or a head of exactly the limit could have no chunked body.
-        let room = (limits.head_bytes_max + 2).saturating_sub(self.head_bytes);
+        let room = limits.head_bytes_max.saturating_add(2).saturating_sub(self.head_bytes);
         let Some(line) = self.line(bytes, room, Reject::HeadTooLarge)? else {
             return Ok(None);
         };

@@ -49,7 +49,7 @@ impl HeadScan {
                 return Ok(Some(line_feed + 1));
             }
             self.lines += 1;
-            if self.lines as usize > limits.headers_max + 1 {
+            if self.lines as usize > limits.headers_max.saturating_add(1) {
                 return Err(Reject::TooManyFields);
             }
             self.line_start = line_feed as u32 + 1;

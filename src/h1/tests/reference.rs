@@ -9,6 +9,15 @@ use crate::h1::chunked::Chunked;
 use crate::h1::scan::HeadScan;
 use crate::h1::{Limits, Reject};
 
+/// A body, and the bytes that follow it; `None` when bytes are missing.
+type Decoded<'a> = Option<(Vec<u8>, &'a [u8])>;
+
+/// A line without its CRLF, and what follows.
+type Line<'a> = Option<(&'a [u8], &'a [u8])>;
+
+/// As [`Decoded`], from pieces.
+type DecodedPieces = Option<(Vec<u8>, Vec<u8>)>;
+
 /// Where the head ends, if every line up to there ends in CRLF.
 fn head_end(bytes: &[u8]) -> Result<Option<usize>, ()> {
     let mut line_start = 0;
@@ -26,8 +35,8 @@ fn head_end(bytes: &[u8]) -> Result<Option<usize>, ()> {
     Ok(None)
 }
 
-/// The decoded body and what follows it; `None` when bytes are missing.
-fn dechunk(mut rest: &[u8]) -> Result<Option<(Vec<u8>, &[u8])>, ()> {
+/// Decodes a whole chunked body.
+fn dechunk(mut rest: &[u8]) -> Result<Decoded<'_>, ()> {
     let mut body = Vec::new();
     loop {
         let Some((line, after)) = take_line(rest)? else {
@@ -87,7 +96,7 @@ fn extensions_are_good(text: &[u8]) -> bool {
         })
 }
 
-fn take_line(bytes: &[u8]) -> Result<Option<(&[u8], &[u8])>, ()> {
+fn take_line(bytes: &[u8]) -> Result<Line<'_>, ()> {
     match bytes.iter().position(|&b| b == b'\n') {
         None => Ok(None),
         Some(at) if at > 0 && bytes[at - 1] == b'\r' => Ok(Some((&bytes[..at - 1], &bytes[at + 1..]))),
@@ -110,7 +119,7 @@ fn scan(bytes: &[u8], cuts: &[usize]) -> Result<Option<usize>, Reject> {
 }
 
 /// Feeds the decoder piece by piece, closing gaps as a connection does. The body, and what is left behind it.
-fn decode(bytes: &[u8], cuts: &[usize]) -> Result<Option<(Vec<u8>, Vec<u8>)>, Reject> {
+fn decode(bytes: &[u8], cuts: &[usize]) -> Result<DecodedPieces, Reject> {
     let limits = Limits {
         body_bytes_max: 64,
         ..LIMITS
