@@ -3,7 +3,7 @@
 //! Structure (brackets, commas, colons) is the caller's. These functions allocate only to grow the buffer, and leave it
 //! as it was when they refuse. They must never write text that a strict reader refuses.
 
-use super::string::plain_prefix;
+use super::string::{plain_prefix, short_word};
 use super::{EncodeError, InvalidUtf8};
 
 /// Integers up to this magnitude have neighbours one apart in a double: 2^53.
@@ -15,6 +15,38 @@ pub(super) const REPLACEMENT: &[u8] = "\u{fffd}".as_bytes();
 /// all else stands as it is (`/` too: who puts JSON into HTML escapes `</` there).
 /// Refuses text that is not UTF-8 when told so.
 pub fn write_string(out: &mut Vec<u8>, text: &[u8], invalid: InvalidUtf8) -> Result<(), EncodeError> {
+    let plain = plain_prefix(text);
+    if plain.len < text.len() || plain.non_ascii {
+        return write_special_string(out, text, invalid);
+    }
+    // Room for the quotes and for the word that a short text is copied as.
+    out.reserve(text.len() + 2 + size_of::<u64>());
+    out.push(b'"');
+    push_short(out, text);
+    out.push(b'"');
+    Ok(())
+}
+
+/// Adds text that is mostly short: whole words are copied and cut, which needs no call.
+#[inline]
+fn push_short(out: &mut Vec<u8>, text: &[u8]) {
+    let end = out.len() + text.len();
+    match (text.first_chunk::<8>(), text.last_chunk::<8>()) {
+        (Some(first), Some(last)) if text.len() <= 16 => {
+            out.extend_from_slice(first);
+            out.truncate(end - last.len());
+            out.extend_from_slice(last);
+        }
+        (Some(_), _) => out.extend_from_slice(text),
+        (None, _) => {
+            out.extend_from_slice(&short_word(text).to_le_bytes());
+            out.truncate(end);
+        }
+    }
+}
+
+/// Writes a string that has something to escape or may not be UTF-8.
+fn write_special_string(out: &mut Vec<u8>, text: &[u8], invalid: InvalidUtf8) -> Result<(), EncodeError> {
     let start = out.len();
     out.reserve(text.len() + 2);
     out.push(b'"');

@@ -51,18 +51,35 @@ pub(super) fn plain_prefix(text: &[u8]) -> Plain {
         }
         rest = behind;
     }
-    let mut len = text.len() - rest.len();
-    for &byte in rest {
-        if byte < 0x20 || byte == b'"' || byte == b'\\' {
-            break;
-        }
-        seen |= u64::from(byte);
-        len += 1;
-    }
+    let (base, word) = match text.last_chunk::<8>() {
+        // Bytes that have been looked at already are looked at again: they end nothing.
+        Some(chunk) => (text.len() - 8, u64::from_le_bytes(*chunk)),
+        None => (0, short_word(text)),
+    };
+    let special = special_bytes(word);
+    let len = if special == 0 {
+        text.len()
+    } else {
+        base + (special.trailing_zeros() / 8) as usize
+    };
     Plain {
         len,
-        non_ascii: seen & HIGHS != 0,
+        non_ascii: (seen | word) & HIGHS != 0,
     }
+}
+
+/// Fewer than eight bytes as a word, with spaces behind them.
+#[inline]
+pub(super) fn short_word(text: &[u8]) -> u64 {
+    let bits = 8 * text.len();
+    let bytes = match (text.first_chunk::<4>(), text.last_chunk::<4>()) {
+        // Two halves that overlap hold the same bytes where they do.
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (bits - 32)
+        }
+        _ => text.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    bytes | (ONES * 0x20) << bits
 }
 
 /// Reads the string whose first character stands at `start`, behind the opening quote.
@@ -193,6 +210,14 @@ mod tests {
                         "{byte:#x} at {place} in {filler:#x}"
                     );
                     assert!(plain.non_ascii || text[..plain.len].is_ascii());
+                    for end in place + 1..20 {
+                        let len = if special { place } else { end };
+                        assert_eq!(
+                            plain_prefix(&text[..end]).len,
+                            len,
+                            "{byte:#x} at {place} of {end} in {filler:#x}"
+                        );
+                    }
                 }
             }
         }

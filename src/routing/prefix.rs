@@ -37,7 +37,8 @@ impl Prefix {
     }
 
     /// Where the rest of a raw, percent-encoded path begins: at a slash or at the path's end, and at 0 for the prefix
-    /// `/`. None when the path lies elsewhere or is malformed. The captures are those of the prefix.
+    /// `/`. None when the path lies elsewhere. A path with a malformed `%` lies where it can be compared without
+    /// decoding, else nowhere: [`super::Found::BadPercent`] is what tells. The captures are those of the prefix.
     pub fn matches(&self, path: &[u8], captures: &mut Captures) -> Option<usize> {
         captures.values.clear();
         if let Some(literal) = &self.literal
