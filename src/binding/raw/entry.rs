@@ -4,30 +4,12 @@
 //! both loads work together. The Lua layers are part of this file's code and are found by `require` through
 //! `package.preload`.
 
-use super::guard::{fail, line, silence_panics};
+use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{json, listen, request, response, router, server, turn};
+use super::{json, layers, listen, request, response, router, server, turn};
 use mlua::ffi::*;
-use std::ffi::CStr;
 use std::os::raw::c_int;
-
-/// Where the Lua layers are read from instead, for those who work on them.
-const LUA_PATH_VARIABLE: &str = "FASTSLUA_LUA_PATH";
-
-/// A Lua layer: its name for `require`, its file below `lua/`, the name in tracebacks, its text.
-type Layer = (&'static CStr, &'static str, &'static CStr, &'static str);
-
-const LAYERS: [Layer; 1] = [(
-    c"fastslua.application",
-    "fastslua/application.lua",
-    c"=fastslua/application.lua",
-    include_str!("../../../lua/fastslua/application.lua"),
-)];
-
-/// Upvalue of `load_layer`, after the state: the module's table and which layer.
-const MODULE: c_int = lua_upvalueindex(2);
-const LAYER: c_int = lua_upvalueindex(3);
 
 /// What `require` calls.
 ///
@@ -175,8 +157,8 @@ unsafe fn push_module(l: *mut lua_State) {
     set_functions(l, MODULE_AT, &[("listen", listen::listen)]);
     push_json(l);
     set_field(l, MODULE_AT, "json");
-    preload_layers(l);
-    push_layer_value(l, 0);
+    layers::preload(l, MODULE_AT);
+    layers::push_value(l, MODULE_AT, layers::APPLICATION);
     push_literal(l, "new");
     lua_rawget(l, -2);
     set_field(l, MODULE_AT, "app");
@@ -198,75 +180,10 @@ unsafe fn push_json(l: *mut lua_State) {
     }
 }
 
-/// Has `require` find the Lua layers, where there is a `package` table.
-///
-/// SAFETY: R1.
-unsafe fn preload_layers(l: *mut lua_State) {
-    lua_getfield(l, LUA_GLOBALSINDEX, c"package".as_ptr());
-    if lua_type(l, -1) != LUA_TTABLE {
-        return;
-    }
-    push_literal(l, "preload");
-    lua_rawget(l, -2);
-    if lua_type(l, -1) != LUA_TTABLE {
-        return;
-    }
-    let preload = lua_gettop(l);
-    for (at, layer) in LAYERS.iter().enumerate() {
-        push_loader(l, at);
-        lua_setfield(l, preload, layer.0.as_ptr());
-    }
-}
-
-/// SAFETY: R1.
-unsafe fn push_loader(l: *mut lua_State, at: usize) {
-    lua_pushvalue(l, MODULE_AT);
-    lua_pushnumber(l, at as f64);
-    push_function(l, REGISTRY, load_layer, 2);
-}
-
-/// Pushes what a layer returns.
-///
-/// SAFETY: R1.
-unsafe fn push_layer_value(l: *mut lua_State, at: usize) {
-    push_loader(l, at);
-    lua_pushstring(l, LAYERS[at].0.as_ptr());
-    lua_call(l, 1, 1);
-}
-
-/// Loads a layer and runs it with its name, the module, and the functions that only layers may use.
-///
-/// SAFETY: R1: the path's string is gone before the file is loaded from its copy on the stack.
-unsafe extern "C-unwind" fn load_layer(l: *mut lua_State) -> c_int {
-    let at = lua_tonumber(l, LAYER) as usize;
-    let Some((_, file, name, text)) = LAYERS.get(at) else {
-        fail(l, &line!("no such layer"))
-    };
-    lua_settop(l, 1);
-    let from_disk = super::stack::push_bytes(l, |emit| {
-        if let Some(folder) = std::env::var_os(LUA_PATH_VARIABLE) {
-            emit(std::path::Path::new(&folder).join(file).as_os_str().as_encoded_bytes());
-        }
-    });
-    let status = if from_disk {
-        luaL_loadfile(l, lua_tolstring(l, -1, std::ptr::null_mut()))
-    } else {
-        luaL_loadbuffer(l, text.as_ptr().cast(), text.len(), name.as_ptr())
-    };
-    if status != 0 {
-        lua_error(l);
-    }
-    lua_pushvalue(l, 1);
-    lua_pushvalue(l, MODULE);
-    push_native(l);
-    lua_call(l, 3, 1);
-    1
-}
-
 /// Pushes the functions that only the Lua layers use.
 ///
 /// SAFETY: R1.
-unsafe fn push_native(l: *mut lua_State) {
+pub(super) unsafe fn push_native(l: *mut lua_State) {
     push_registry(l);
     let registry = lua_gettop(l);
     lua_createtable(l, 0, 2);

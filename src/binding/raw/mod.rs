@@ -26,6 +26,7 @@ mod handle;
 mod json;
 mod json_decode;
 mod json_encode;
+mod layers;
 mod listen;
 mod report;
 mod request;
