@@ -7,6 +7,7 @@
 mod client;
 mod host;
 mod plan;
+mod rows;
 mod script;
 
 use std::panic;
@@ -15,7 +16,7 @@ use std::time::Duration;
 use client::{Client, Fate};
 use fastslua::server::{Clock, Config, End, Server};
 use fastslua::testing::{Faults, Random, SimClock, SimHandle, SimNetwork};
-use host::{Held, Host};
+use host::Host;
 use plan::{FRAME, Plan};
 
 /// Seeds run when nobody asks for more.

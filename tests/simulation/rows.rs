@@ -1,0 +1,238 @@
+//! Stories of their own for what seeds have found, and for what only costs time when it goes wrong. Seeds change their
+//! meaning with every draw that is added, a story does not.
+
+use std::time::Duration;
+
+use fastslua::h1::Reject;
+use fastslua::server::{Clock, Config, End, Payload, RequestId, Server};
+use fastslua::testing::{Faults, Peer, PeerState, Random, Response, ResponseReader, SimClock, SimHandle, SimNetwork};
+
+use crate::plan::FRAME;
+
+/// On a network as Linux has it, where a short receive drains.
+type Sut = Server<SimNetwork<true>, Vec<u8>>;
+
+/// A server whose every turn is looked at, and nothing left to chance.
+struct Stage {
+    server: Sut,
+    clock: SimClock,
+    network: SimHandle,
+}
+
+impl Stage {
+    fn new(config: Config, faults: Faults) -> Self {
+        let clock = SimClock::new();
+        let (network, handle) = SimNetwork::new(clock.clone(), Random::new(1), faults);
+        let server = Server::new(network, config, clock.now());
+        Stage {
+            server,
+            clock,
+            network: handle,
+        }
+    }
+
+    fn connect(&self, window: usize) -> Peer {
+        self.network.connect(([10, 0, 0, 1], 1).into(), window)
+    }
+
+    /// One turn in which `handler` answers; the number of requests it saw.
+    fn turn(&mut self, handler: fn(&mut Sut, RequestId)) -> usize {
+        self.server
+            .begin_turn(&self.clock, None, Some(Duration::ZERO))
+            .expect("polled");
+        while let Some(id) = self.server.next_request(&self.clock) {
+            handler(&mut self.server, id);
+            self.server.end_request(id, &self.clock);
+        }
+        let turn = self.server.end_turn(&self.clock);
+        self.clock.spend(FRAME);
+        turn.dispatched
+    }
+
+    /// Turns in which `peer` takes all it can; every response, and how many requests were dispatched.
+    fn turns(&mut self, count: usize, peer: &Peer, handler: fn(&mut Sut, RequestId)) -> (Vec<Response>, usize) {
+        let mut reader = ResponseReader::new();
+        let mut dispatched = 0;
+        for _ in 0..count {
+            dispatched += self.turn(handler);
+            reader.receive(&peer.receive(usize::MAX)).expect("sound responses");
+        }
+        (std::iter::from_fn(|| reader.next_response()).collect(), dispatched)
+    }
+}
+
+fn answer(server: &mut Sut, id: RequestId) {
+    server
+        .respond(id, Payload::Bytes(b"twenty bytes at least"))
+        .expect("a small answer");
+}
+
+fn refuse(server: &mut Sut, id: RequestId) {
+    server.refuse_request(id, Reject::HandlerFailed);
+}
+
+const GET: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+const LAST: &[u8] = b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
+
+#[test]
+fn a_closing_answer_sent_in_part_behind_a_kept_back_one_is_given_once() {
+    let mut stage = Stage::new(Config::default(), Faults::none());
+    let peer = stage.connect(50);
+    peer.send(&[GET, LAST].concat(), Duration::ZERO);
+    let (responses, dispatched) = stage.turns(50, &peer, answer);
+    assert_eq!((responses.len(), dispatched, peer.state()), (2, 2, PeerState::Ended));
+    peer.end(Duration::ZERO);
+    stage.turn(answer);
+    assert_eq!((stage.server.active(), stage.server.stats().requests), (0, 2));
+}
+
+#[test]
+fn a_refusal_in_the_handlers_stead_is_sent_and_counted_once() {
+    let mut stage = Stage::new(Config::default(), Faults::none());
+    let peer = stage.connect(1000);
+    peer.send(GET, Duration::ZERO);
+    let (responses, _) = stage.turns(3, &peer, refuse);
+    assert_eq!(
+        responses.iter().map(|response| response.status).collect::<Vec<_>>(),
+        [500]
+    );
+    let stats = stage.server.stats();
+    assert_eq!(
+        (stats.requests, stats.unanswered, stats.responses),
+        (1, 0, [0, 0, 0, 1])
+    );
+}
+
+#[test]
+fn a_peer_that_leaves_is_not_sent_nothing() {
+    // The network panics at an empty send.
+    let mut stage = Stage::new(Config::default(), Faults::none());
+    let peer = stage.connect(1000);
+    peer.send(GET, Duration::ZERO);
+    peer.end(FRAME * 2);
+    let (responses, _) = stage.turns(5, &peer, answer);
+    assert_eq!((responses.len(), peer.state()), (1, PeerState::Ended));
+    assert_eq!(stage.server.stats().ended_by(End::PeerClosed), 1);
+}
+
+#[test]
+fn a_body_that_trickles_in_while_it_is_received_ends_its_visit() {
+    // A byte arrives with every call that asks for one: the next receive never finds nothing.
+    let call_cost = Duration::from_micros(5);
+    let faults = Faults {
+        call_cost,
+        ..Faults::none()
+    };
+    let config = Config {
+        step_seconds: Duration::from_micros(50),
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, faults);
+    let peer = stage.connect(1000);
+    peer.send(
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n",
+        Duration::ZERO,
+    );
+    (0..5000).for_each(|at| peer.send(b"x", call_cost * at));
+    let mut turns = 0;
+    while stage.server.stats().requests == 0 {
+        let before = stage.network.counts();
+        stage.turn(answer);
+        // Sixteen in a visit that began within the budget; at most nine fit the budget before it.
+        assert!(stage.network.counts().recvs - before.recvs <= 16 + 9);
+        turns += 1;
+        assert!(turns < 5000);
+    }
+}
+
+#[test]
+fn budgets_of_one_byte_are_slow_and_never_stuck() {
+    let config = Config {
+        max_io_bytes_per_step: 1,
+        max_io_bytes_per_visit: 1,
+        max_accepts_per_step: 1,
+        max_dispatches_per_step: 1,
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, Faults::none());
+    let peers: Vec<Peer> = (0..4).map(|_| stage.connect(1000)).collect();
+    peers.iter().for_each(|peer| peer.send(LAST, Duration::ZERO));
+    for _ in 0..peers.len() * (LAST.len() + 200) {
+        let before = stage.network.counts();
+        stage.turn(answer);
+        let after = stage.network.counts();
+        let moved = after.received_bytes + after.sent_bytes - before.received_bytes - before.sent_bytes;
+        // The byte that completed a request is followed by the first of its answer.
+        assert!(moved <= 2, "{moved} bytes in a turn");
+    }
+    for peer in &peers {
+        let mut reader = ResponseReader::new();
+        reader.receive(&peer.receive(1000)).expect("a sound response");
+        assert_eq!(reader.next_response().map(|response| response.status), Some(200));
+    }
+    assert_eq!(stage.server.stats().requests, 4);
+}
+
+#[test]
+fn an_end_reported_with_the_last_bytes_is_not_forgotten() {
+    let mut stage = Stage::new(Config::default(), Faults::none());
+    let peer = stage.connect(1000);
+    stage.turn(answer);
+    peer.send(GET, Duration::ZERO);
+    peer.end(Duration::ZERO);
+    let (responses, _) = stage.turns(3, &peer, answer);
+    assert_eq!((responses.len(), peer.state()), (1, PeerState::Ended));
+}
+
+#[test]
+fn who_waits_for_memory_is_served_when_there_is_some() {
+    let config = Config {
+        max_buffered_bytes: 64 << 10,
+        max_body_bytes: 64 << 10,
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, Faults::none());
+    let greedy: Vec<Peer> = (0..16).map(|_| stage.connect(1000)).collect();
+    greedy.iter().for_each(|peer| peer.send(&LAST[..20], Duration::ZERO));
+    stage.turn(answer);
+    assert_eq!(stage.server.buffered_bytes(), 64 << 10);
+    let patient = stage.connect(1000);
+    patient.send(LAST, Duration::ZERO);
+    let (responses, _) = stage.turns(5, &patient, answer);
+    assert_eq!((responses.len(), stage.server.stats().requests), (0, 0));
+    greedy.iter().for_each(|peer| peer.reset(Duration::ZERO, false));
+    let (responses, _) = stage.turns(3, &patient, answer);
+    assert_eq!(responses.len(), 1);
+}
+
+#[test]
+fn an_answer_kept_back_for_a_pipeline_leaves_with_its_turn() {
+    let mut stage = Stage::new(
+        Config {
+            max_dispatches_per_step: 1,
+            ..Config::default()
+        },
+        Faults::none(),
+    );
+    let peer = stage.connect(1000);
+    peer.send(&GET.repeat(3), Duration::ZERO);
+    for _ in 0..3 {
+        let (responses, dispatched) = stage.turns(1, &peer, answer);
+        assert_eq!((responses.len(), dispatched), (1, 1));
+    }
+}
+
+#[test]
+fn a_pipeline_is_answered_with_one_receive_and_one_send() {
+    let mut stage = Stage::new(Config::default(), Faults::none());
+    let peer = stage.connect(100_000);
+    stage.turn(answer);
+    let before = stage.network.counts();
+    peer.send(&GET.repeat(16), Duration::ZERO);
+    let (responses, _) = stage.turns(1, &peer, answer);
+    let after = stage.network.counts();
+    assert_eq!(
+        (responses.len(), after.recvs - before.recvs, after.sends - before.sends),
+        (16, 1, 1)
+    );
+}
