@@ -31,14 +31,14 @@ impl Guard {
         let authority = head.authority.or(head.host).map(|span| h1.text(span));
         if self.hosts != AllowedHosts::Any {
             // Only HTTP/1.0 may come without Host; the parser has refused the others.
-            if let Some(authority) = authority {
-                if authority != self.passed {
-                    if !self.host_allowed(host_of(authority)) {
-                        return Some(Reject::MisdirectedRequest);
-                    }
-                    self.passed.clear();
-                    self.passed.extend_from_slice(authority);
+            if let Some(authority) = authority
+                && authority != self.passed
+            {
+                if !self.host_allowed(host_of(authority)) {
+                    return Some(Reject::MisdirectedRequest);
                 }
+                self.passed.clear();
+                self.passed.extend_from_slice(authority);
             }
         }
         let safe = matches!(head.method, Method::Get | Method::Head | Method::Options);

@@ -217,12 +217,12 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     /// Puts a connection at the queue's end, once.
     fn enqueue(&mut self, key: Key) {
         let now = self.turn.now;
-        if let Some(peer) = self.slots.get_mut(key) {
-            if !peer.queued {
-                peer.queued = true;
-                peer.queued_at = now;
-                self.queue.push_back(key);
-            }
+        if let Some(peer) = self.slots.get_mut(key)
+            && !peer.queued
+        {
+            peer.queued = true;
+            peer.queued_at = now;
+            self.queue.push_back(key);
         }
     }
 

@@ -43,10 +43,10 @@ impl Pool {
             return None;
         }
         self.used += capacity;
-        if capacity == BASE {
-            if let Some(spare) = self.inputs.pop() {
-                return Some(spare);
-            }
+        if capacity == BASE
+            && let Some(spare) = self.inputs.pop()
+        {
+            return Some(spare);
         }
         Some(vec![0; capacity].into_boxed_slice())
     }
@@ -71,12 +71,14 @@ impl Pool {
         if needed <= old {
             return true;
         }
-        if old == 0 && needed <= BASE && self.fits(BASE) {
-            if let Some(spare) = self.outputs.pop() {
-                self.used += spare.capacity();
-                *output = spare;
-                return true;
-            }
+        if old == 0
+            && needed <= BASE
+            && self.fits(BASE)
+            && let Some(spare) = self.outputs.pop()
+        {
+            self.used += spare.capacity();
+            *output = spare;
+            return true;
         }
         let capacity = needed.next_power_of_two().max(BASE);
         if !self.fits(capacity - old) {

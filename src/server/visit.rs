@@ -332,14 +332,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         self.lingering += 1;
         self.deadlines.arm(key.slot, Wait::Linger, self.turn.now + LINGER_TIME);
         self.enqueue(key);
-        if self.lingering > LINGERING_MAX {
-            if let Some(oldest) = self
+        if self.lingering > LINGERING_MAX
+            && let Some(oldest) = self
                 .deadlines
                 .oldest(Wait::Linger)
                 .and_then(|slot| self.slots.key(slot))
-            {
-                self.end_for_its_reason(oldest);
-            }
+        {
+            self.end_for_its_reason(oldest);
         }
         Sent::Gone
     }
