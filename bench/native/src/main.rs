@@ -40,10 +40,10 @@ fn main() -> io::Result<()> {
     writeln!(io::stdout(), "native on http://{}", server.local_addr()?)?;
     loop {
         let wait = server.wait_hint(clock.now()).unwrap_or(Duration::from_secs(1));
-        if let Err(error) = server.begin_turn(&clock, None, Some(wait)) {
-            if error.kind() != io::ErrorKind::Interrupted {
-                return Err(error);
-            }
+        if let Err(error) = server.begin_turn(&clock, None, Some(wait))
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            return Err(error);
         }
         while let Some(id) = server.next_request(&clock) {
             let answered = match server.response_mut(id) {
