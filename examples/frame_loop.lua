@@ -22,7 +22,7 @@ end)
 
 local server, message = app:listen({ host = "127.0.0.1", port = port })
 if not server then
-  io.stderr:write("cannot listen on 127.0.0.1:", port, ": ", message, "\n")
+  io.stderr:write("cannot listen: ", message, "\n")
   os.exit(1)
 end
 io.stdout:write(("listening on http://%s:%d/frame\n"):format(server:address(), server:port()))

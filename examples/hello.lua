@@ -49,7 +49,7 @@ end
 
 local server, message = app:listen({ host = "127.0.0.1", port = port })
 if not server then
-  io.stderr:write("cannot listen on 127.0.0.1:", port, ": ", message, "\n")
+  io.stderr:write("cannot listen: ", message, "\n")
   os.exit(1)
 end
 
