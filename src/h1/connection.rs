@@ -123,6 +123,12 @@ impl Connection {
             [b'\r'] if !self.skipped_empty_line => return self.starved(),
             _ => {}
         }
+        // Nearly every head comes whole: then one pass is enough.
+        if self.scan.is_fresh()
+            && let Some(head_len) = self.request.parse_whole(self.input.live(), limits)?
+        {
+            return self.begin_body(head_len, limits);
+        }
         match self.scan.scan(self.input.live(), limits)? {
             None => self.starved(),
             Some(head_len) => {

@@ -153,6 +153,13 @@ fn is_port(text: &[u8]) -> bool {
 
 /// `*( unreserved / pct-encoded / sub-delims )`
 fn is_reg_name(name: &[u8]) -> bool {
+    // Nearly every name consists of these.
+    if name
+        .iter()
+        .all(|&b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.'))
+    {
+        return true;
+    }
     name.iter().enumerate().all(|(at, &b)| match b {
         b'%' => is_escape(&name[at..]),
         b'-' | b'.' | b'_' | b'~' | b'!' | b'$' | b'&' | b'\'' | b'(' | b')' | b'*' | b'+' | b',' | b';' | b'=' => true,

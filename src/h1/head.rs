@@ -6,8 +6,8 @@
 use std::mem::MaybeUninit;
 
 use super::framing::{Framing, FramingFields, frame, is_authority, is_host, judge_escapes};
-use super::scan::{HeadScan, trim};
-use super::{HEADERS_MAX, Reject};
+use super::scan::{HeadScan, METHOD_BYTES_MAX, trim};
+use super::{HEADERS_MAX, Limits, Reject};
 
 /// A range of bytes, counted from the request's first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,35 +138,53 @@ impl RequestHead {
         let mut request = httparse::Request::new(&mut []);
         let parsed = request.parse_with_uninit_headers(head, &mut table[..headers_max.min(HEADERS_MAX)]);
         match parsed {
-            Ok(httparse::Status::Complete(len)) if len == head.len() => {}
+            Ok(httparse::Status::Complete(len)) if len == head.len() => self.take(head, &request),
             // The scanner has seen the empty line, so there is no partial head unless the grammars disagree.
-            Ok(_) => return Err(Reject::BadRequestLine),
-            Err(error) => return Err(reject_of(error)),
+            Ok(_) => Err(Reject::BadRequestLine),
+            Err(error) => Err(reject_of(error)),
         }
-        let span = |part: &[u8]| {
-            let start = part.as_ptr() as usize - head.as_ptr() as usize;
-            Span {
-                start: start as u32,
-                end: (start + part.len()) as u32,
-            }
+    }
+
+    /// Parses the head that `input` begins with, if it is there whole and nothing about it is out of the ordinary, and
+    /// tells its length. `None`: the scanner has to look; it passes everything that passes here, so a head gets the
+    /// same verdict whether it came whole or in pieces.
+    ///
+    /// # Errors
+    /// As [`RequestHead::parse`].
+    pub(super) fn parse_whole(&mut self, input: &[u8], limits: &Limits) -> Result<Option<usize>, Reject> {
+        let mut table = [const { MaybeUninit::<httparse::Header<'_>>::uninit() }; HEADERS_MAX];
+        let mut request = httparse::Request::new(&mut []);
+        let most = limits.headers_max.min(HEADERS_MAX);
+        let Ok(httparse::Status::Complete(len)) = request.parse_with_uninit_headers(input, &mut table[..most]) else {
+            return Ok(None);
         };
+        let head = &input[..len];
+        if len > limits.head_bytes_max || !is_ordinary(head, &request, limits) {
+            return Ok(None);
+        }
+        self.version = match request.version {
+            Some(0) => Version::Http10,
+            _ => Version::Http11,
+        };
+        self.take(head, &request)?;
+        Ok(Some(len))
+    }
+
+    /// Turns what the parser found in `head` into ranges.
+    fn take(&mut self, head: &[u8], request: &httparse::Request<'_, '_>) -> Result<(), Reject> {
         let (Some(method), Some(target)) = (request.method, request.path) else {
             return Err(Reject::BadRequestLine);
         };
         self.method = Method::of(method.as_bytes());
-        self.method_text = span(method.as_bytes());
-        self.target = span(target.as_bytes());
+        self.method_text = span_in(head, method.as_bytes());
+        self.target = span_in(head, target.as_bytes());
         self.split_target(head)?;
-        self.take_fields(head, request.headers, span)
+        self.take_fields(head, request.headers)
     }
 
     /// Reads the fields that matter to the protocol while all of them become ranges.
-    fn take_fields(
-        &mut self,
-        head: &[u8],
-        headers: &[httparse::Header<'_>],
-        span: impl Fn(&[u8]) -> Span,
-    ) -> Result<(), Reject> {
+    fn take_fields(&mut self, head: &[u8], headers: &[httparse::Header<'_>]) -> Result<(), Reject> {
+        let span = |part: &[u8]| span_in(head, part);
         self.fields.clear();
         self.fields.reserve(headers.len());
         let mut framing = FramingFields::default();
@@ -250,6 +268,40 @@ impl RequestHead {
         }
         Ok(())
     }
+}
+
+/// Where `part`, a slice of `head`, lies in it.
+fn span_in(head: &[u8], part: &[u8]) -> Span {
+    let start = part.as_ptr() as usize - head.as_ptr() as usize;
+    Span {
+        start: start as u32,
+        end: (start + part.len()) as u32,
+    }
+}
+
+/// True when the scanner would let this parsed head pass: it begins at its first byte, keeps the limits of the request
+/// line, and every line of it ends in CRLF (the parser takes a bare LF too).
+fn is_ordinary(head: &[u8], request: &httparse::Request<'_, '_>, limits: &Limits) -> bool {
+    let (Some(method), Some(target)) = (request.method, request.path) else {
+        return false;
+    };
+    if span_in(head, method.as_bytes()).start != 0
+        || method.len() > METHOD_BYTES_MAX
+        || target.len() > limits.target_bytes_max
+    {
+        return false;
+    }
+    let mut line_end = span_in(head, target.as_bytes()).end as usize + " HTTP/1.1".len();
+    for header in request.headers.iter() {
+        if !head[line_end..].starts_with(b"\r\n") {
+            return false;
+        }
+        line_end = span_in(head, header.value).end as usize;
+        while let [b' ' | b'\t', ..] = head[line_end..] {
+            line_end += 1;
+        }
+    }
+    head[line_end..] == *b"\r\n\r\n"
 }
 
 /// What Connection says (RFC 9110 7.6.1); options that mean nothing here are ignored.

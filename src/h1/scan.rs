@@ -29,6 +29,11 @@ pub(super) struct HeadScan {
 }
 
 impl HeadScan {
+    /// True when nothing of this head has been looked at.
+    pub fn is_fresh(&self) -> bool {
+        self.at == 0
+    }
+
     /// Looks at the bytes that are new since the last call. `Some(n)`: the head is the first `n` bytes, the empty line
     /// included. Each byte is looked at once, however often this is called.
     ///
