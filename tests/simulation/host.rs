@@ -165,6 +165,11 @@ impl<const DRAINS: bool> Host<DRAINS> {
                 return Err(format!("{name}: {told} told, {counted} counted"));
             }
         }
+        // A refusal may exceed the pool: one small buffer per connection.
+        let most = self.server.config().max_buffered_bytes + self.server.active() * 4096;
+        if self.server.buffered_bytes() > most {
+            return Err(format!("{} bytes are buffered", self.server.buffered_bytes()));
+        }
         if self.held.get() < 0 {
             return Err("a held body was dropped twice".into());
         }

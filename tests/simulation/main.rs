@@ -6,6 +6,7 @@
 
 mod client;
 mod host;
+mod outcome;
 mod plan;
 mod rows;
 mod script;
@@ -17,6 +18,7 @@ use client::{Client, Fate};
 use fastslua::server::{Clock, Config, End, Server};
 use fastslua::testing::{Faults, Random, SimClock, SimHandle, SimNetwork};
 use host::Host;
+use outcome::{Met, Outcome};
 use plan::{FRAME, Plan};
 
 /// Seeds run when nobody asks for more.
@@ -32,21 +34,36 @@ fn env(name: &str) -> Option<u64> {
 #[test]
 fn every_request_is_answered_once_or_its_connection_ended_for_a_reason() {
     if let Some(seed) = env("SIM_SEED") {
-        return run(seed).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+        run(seed).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));
+        return;
     }
-    let mut failed = Vec::new();
-    for seed in 0..env("SIM_SEEDS").unwrap_or(SEEDS) {
+    let (mut failed, mut met) = (Vec::new(), Met::nothing());
+    let seeds = env("SIM_SEEDS").unwrap_or(SEEDS);
+    for seed in 0..seeds {
         // A panic of one seed shall not hide the others.
         let told = panic::catch_unwind(|| run(seed)).unwrap_or_else(|_| Err(String::from("panicked")));
-        if let Err(fault) = told {
-            println!("seed {seed}: {fault}");
-            failed.push(seed);
+        match told {
+            Ok(outcome) => met.add(&outcome),
+            Err(fault) => {
+                println!("seed {seed}: {fault}");
+                failed.push(seed);
+            }
         }
     }
     assert!(failed.is_empty(), "seeds that failed: {failed:?}");
+    if seeds >= SEEDS {
+        met.check();
+    }
 }
 
-fn run(seed: u64) -> Result<(), String> {
+#[test]
+fn a_seed_names_one_run() {
+    for seed in 0..10 {
+        assert_eq!(run(seed), run(seed), "seed {seed}");
+    }
+}
+
+fn run(seed: u64) -> Result<Outcome, String> {
     let plan = Plan::draw(seed);
     if plan.drains {
         visit::<true>(plan, seed)
@@ -55,7 +72,7 @@ fn run(seed: u64) -> Result<(), String> {
     }
 }
 
-fn visit<const DRAINS: bool>(plan: Plan, seed: u64) -> Result<(), String> {
+fn visit<const DRAINS: bool>(plan: Plan, seed: u64) -> Result<Outcome, String> {
     let (mut host, network) = Host::<DRAINS>::new(&plan, &mut Random::new(!seed));
     let (calm, sleeps) = (plan.calm, plan.sleeps);
     let mut clients: Vec<Client> = plan.scripts.into_iter().map(Client::new).collect();
@@ -81,7 +98,14 @@ fn visit<const DRAINS: bool>(plan: Plan, seed: u64) -> Result<(), String> {
     }
     clients.iter_mut().for_each(Client::leave);
     empty(&mut host, &network)?;
-    check_reasons(&host, &network, &clients)
+    check_reasons(&host, &network, &clients)?;
+    let stats = host.server.stats();
+    Ok(Outcome {
+        counts: network.counts(),
+        elapsed: host.clock.elapsed(),
+        ends: stats.ends,
+        refusals: stats.refusals.clone(),
+    })
 }
 
 /// Nobody sound was disappointed in a calm run.

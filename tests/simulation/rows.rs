@@ -236,3 +236,23 @@ fn a_pipeline_is_answered_with_one_receive_and_one_send() {
         (16, 1, 1)
     );
 }
+
+#[test]
+fn a_failing_accept_delays_connections_and_loses_none_that_wait() {
+    let faults = Faults {
+        accept_fails: 40,
+        ..Faults::none()
+    };
+    let mut stage = Stage::new(Config::default(), faults);
+    let peers: Vec<Peer> = (0..20).map(|_| stage.connect(1000)).collect();
+    peers.iter().for_each(|peer| peer.send(LAST, Duration::ZERO));
+    // The system is asked again ten times a second.
+    for _ in 0..600 {
+        stage.turn(answer);
+    }
+    let answered = peers.iter().filter(|peer| !peer.receive(1000).is_empty()).count();
+    let lost = peers.iter().filter(|peer| peer.state() == PeerState::Reset).count();
+    assert_eq!((answered + lost, stage.network.waiting()), (20, 0));
+    assert!(stage.server.stats().accept_errors > 0 && lost > 0);
+    assert_eq!(stage.server.stats().requests, answered as u64);
+}
