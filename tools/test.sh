@@ -71,7 +71,7 @@ probe() {
 format_lua() {
   tools/stylua.sh --check examples bench lua spec types
   local code=$?
-  [ "$code" -eq 3 ] && echo "StyLua cannot be had here: only tests/layers.rs looks at the Lua layout" && return 0
+  [ "$code" -eq 3 ] && echo "StyLua cannot be had here: only tests/layers looks at the Lua layout" && return 0
   return $code
 }
 
