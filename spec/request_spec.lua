@@ -1,0 +1,230 @@
+-- The request: every field and method, lazily, once, and not after its end.
+
+local fastslua = require("fastslua")
+local live = require("spec.support.live")
+local serve = require("spec.support.serve")
+
+-- What `read` makes of a request in a handler.
+local function seen(read, method, target, fields, body)
+  local value
+  local server = serve.with(function(req)
+    value = { read(req) }
+    return ""
+  end)
+  local response = serve.ask(server, method or "GET", target or "/", fields, body)
+  assert.are.equal(200, response.status)
+  return unpack(value)
+end
+
+describe("a request", function()
+  after_each(serve.close_all)
+
+  for _, row in ipairs({
+    { "method", "method", "GET" },
+    { "another method", "method", "BREW", "BREW" },
+    { "target", "target", "/a%20b?c=%41", "GET", "/a%20b?c=%41" },
+    { "path", "path", "/a b/é", "GET", "/a%20b/%C3%A9" },
+    { "raw_path", "raw_path", "/a%20b", "GET", "/a%20b?c" },
+    { "path of an absolute target", "path", "/x", "GET", "http://127.0.0.1/x" },
+    { "path of an asterisk", "path", "*", "OPTIONS", "*" },
+    { "query_string", "query_string", "a=1&b", "GET", "/?a=1&b" },
+    { "query_string of none", "query_string", "", "GET", "/" },
+    { "version", "version", "1.1" },
+    { "body of none", "body", nil },
+    { "body", "body", "b\0d", "POST", "/", nil, "b\0d" },
+    { "empty body", "body", "", "POST", "/", nil, "" },
+    { "remote_address", "remote_address", "127.0.0.1" },
+    { "id", "id", 1 },
+    { "route of none", "route", nil },
+    { "app of none", "app", nil },
+    { "an unknown field", "colour", nil },
+  }) do
+    it("has " .. row[1], function()
+      assert.are.equal(row[3], (seen(function(req)
+        return req[row[2]]
+      end, row[4], row[5], row[6], row[7])))
+    end)
+  end
+
+  it("has the peer's port", function()
+    local server = serve.with(function(req)
+      return tostring(req.remote_port)
+    end)
+    local client = live.client(server)
+    local _, port = client.connection:getsockname()
+    client:send(serve.bytes("GET", "/"))
+    assert.are.equal(tostring(port), client:response().body)
+  end)
+
+  for _, row in ipairs({
+    { "", {} },
+    { "?", {} },
+    { "?a=1&b=2", { a = "1", b = "2" } },
+    { "?flag&x=", { flag = "", x = "" } },
+    { "?a=b=c&&=v", { a = "b=c", [""] = "v" } },
+    { "?q=a+b%2B%20c", { q = "a b+ c" } },
+    { "?a=first&a=second", { a = "first" } },
+    { "?%61%5B%5D=1", { ["a[]"] = "1" } },
+  }) do
+    it("has the query of " .. (row[1] == "" and "none" or row[1]), function()
+      assert.are.same(row[2], (seen(function(req)
+        assert(req.query == req.query)
+        return req.query
+      end, "GET", "/" .. row[1])))
+    end)
+  end
+
+  it("has every value of a repeated name", function()
+    local read = function(req)
+      return req:query_all("a"), req:query_all("b"), req:query_all("none")
+    end
+    local a, b, none = seen(read, "GET", "/?a=1&b=x&%61=2&a")
+    assert.are.same({ { "1", "2", "" }, { "x" }, {} }, { a, b, none })
+  end)
+
+  it("has headers in any case", function()
+    local fields = "X-One: 1\r\nx-many: a\r\nX-MANY: b\r\nCookie: a=1\r\nCookie: b=2\r\nX-Empty:\r\n"
+    local headers, one, many, none = seen(function(req)
+      assert(req.headers == req.headers)
+      return req.headers, req:header("x-ONE"), req:header_all("X-Many"), req:header("none")
+    end, "GET", "/", fields)
+    assert.are.equal("1", headers["X-One"])
+    assert.are.equal("1", headers["x-one"])
+    assert.are.equal("a, b", headers["X-Many"])
+    assert.are.equal("a=1; b=2", headers.cookie)
+    assert.are.equal("", headers["x-empty"])
+    assert.are.equal("127.0.0.1", headers.Host)
+    assert.is_nil(headers.None)
+    assert.is_nil(headers[5])
+    assert.are.equal("1", one)
+    assert.are.same({ "a", "b" }, many)
+    assert.is_nil(none)
+  end)
+
+  it("keeps what a script puts on it", function()
+    local same = seen(function(req)
+      local user = {}
+      req.user, req.body = user, "mine"
+      req.user2 = false
+      assert(req.user2 == false and req.colour == nil)
+      req.user2 = nil
+      return req.user == user and req.body == "mine" and req.user2 == nil and req.method == "GET"
+    end)
+    assert.is_true(same)
+    local fine, message = seen(function(req)
+      return pcall(function()
+        req[1] = 5
+      end)
+    end)
+    assert.is_false(fine)
+    assert.is_truthy(message:find("fields of req have names", 1, true), message)
+  end)
+
+  it("is refused when a percent sequence is malformed", function()
+    local server = serve.with(function()
+      return ""
+    end)
+    for _, target in ipairs({ "/%", "/%4", "/%4g", "/a?b=%", "/a?%zz" }) do
+      assert.are.equal(400, serve.get(server, target).status, target)
+    end
+    assert.are.equal(200, serve.get(server, "/%41?%42").status)
+  end)
+
+  it("reads JSON", function()
+    local value = seen(function(req)
+      return req:json()
+    end, "POST", "/", nil, '{"a":[1,"\\u00e9",null]}')
+    assert.are.equal(1, value.a[1])
+    assert.are.equal("é", value.a[2])
+    assert.are.equal(fastslua.json.null, value.a[3])
+  end)
+
+  it("with bad JSON gets 400 by itself, and the program is not bothered", function()
+    local errors = 0
+    local server = serve.with(function(req)
+      return req:json()
+    end, {
+      on_error = function()
+        errors = errors + 1
+      end,
+    })
+    for _, body in ipairs({ "{", "[1,]", "", "nul", '{"a":1}x' }) do
+      local response = serve.ask(server, "POST", "/", nil, body)
+      assert.are.equal(400, response.status)
+      assert.is_truthy(response.body:find("^The body is not JSON: "), response.body)
+    end
+    assert.are.equal(400, serve.get(server, "/").status)
+    assert.are.equal(0, errors)
+  end)
+
+  it("lets a handler catch bad JSON", function()
+    local response
+    local server = serve.with(function(req, res)
+      local fine, failure = pcall(req.json, req)
+      res:status(422):send(tostring(failure))
+      assert(not fine)
+    end)
+    response = serve.ask(server, "POST", "/", nil, "{")
+    assert.are.equal(422, response.status)
+    assert.is_truthy(response.body:find("^The body is not JSON"))
+  end)
+
+  it("takes a body of 8 MiB", function()
+    local body = ("0123456789abcdef"):rep(512 * 1024)
+    local server = serve.with(function(req)
+      assert(req.body == body and req.body == body)
+      return tostring(#req.body)
+    end, { max_body_bytes = 8 * 1024 * 1024 })
+    assert.are.equal("8388608", serve.ask(server, "POST", "/", nil, body).body)
+  end)
+
+  it("can no longer be read after its end, but what was read stays", function()
+    local kept
+    local server = serve.with(function(req)
+      kept = req
+      assert(req.query.a == "1" and req.params)
+      req.user = "me"
+      return ""
+    end)
+    assert.are.equal(200, serve.get(server, "/p?a=1").status)
+    assert.are.equal("1", kept.query.a)
+    assert.are.same({}, kept.params)
+    assert.are.equal("me", kept.user)
+    assert.are.equal(1, kept.id)
+    assert.are.equal("fastslua.request (1)", tostring(kept))
+    local names = { "method", "path", "body", "headers", "remote_address", "remote_port", "version", "route" }
+    for _, name in ipairs(names) do
+      local fine, message = pcall(function()
+        return kept[name]
+      end)
+      assert.is_false(fine)
+      local expected = ("req.%s can no longer be read: request 1 has ended"):format(name)
+      assert.is_truthy(message:find(expected, 1, true), message)
+    end
+    for _, name in ipairs({ "header", "header_all", "query_all", "json" }) do
+      local fine, message = pcall(kept[name], kept, "x")
+      assert.is_false(fine)
+      assert.is_truthy(message:find("request 1 has ended", 1, true), message)
+    end
+  end)
+
+  it("is needed before the colon", function()
+    local messages = seen(function(req)
+      local messages = {}
+      for _, name in ipairs({ "header", "header_all", "query_all", "json" }) do
+        for _, bad in ipairs({ false, {}, io.stdout, "x" }) do
+          local fine, message = pcall(req[name], bad, "x")
+          messages[#messages + 1] = not fine and message
+        end
+      end
+      local _, message = pcall(req.header, req)
+      messages[#messages + 1] = message
+      return messages
+    end)
+    assert.are.equal(17, #messages)
+    for index = 1, 16 do
+      assert.is_truthy(messages[index]:find("a request (req) is needed before the colon", 1, true), messages[index])
+    end
+    assert.is_truthy(messages[17]:find("name must be a string, got no value", 1, true), messages[17])
+  end)
+end)
