@@ -119,7 +119,10 @@ unsafe fn store(l: *mut lua_State, count: &mut usize) {
 /// The next piece, and whether it is a name.
 unsafe fn next(l: *mut lua_State, text: &[u8], reader: &mut Reader<'_>, fault: &mut Line) -> (Piece, bool) {
     let state: &State = current(l);
-    let scratch = &mut state.scratch.borrow_mut().bytes;
+    let scratch = &mut *state.scratch.borrow_mut();
+    // An encoder that was interrupted by a finalizer must not take this for its own text.
+    scratch.walks += 1;
+    let scratch = &mut scratch.bytes;
     let token = match reader.next(scratch) {
         Ok(token) => token,
         Err(error) => {
@@ -160,7 +163,9 @@ unsafe fn next(l: *mut lua_State, text: &[u8], reader: &mut Reader<'_>, fault: &
 unsafe fn push_composed(l: *mut lua_State, before: &Reader<'_>) {
     let state: &State = current(l);
     push_bytes(l, |emit| {
-        let scratch = &mut state.scratch.borrow_mut().bytes;
+        let scratch = &mut *state.scratch.borrow_mut();
+        scratch.walks += 1;
+        let scratch = &mut scratch.bytes;
         if let Ok(Token::String(bytes) | Token::Key(bytes)) = before.clone().next(scratch) {
             emit(bytes);
         }

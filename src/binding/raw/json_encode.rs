@@ -60,7 +60,7 @@ struct Encoder<'s> {
     style: Style,
 }
 
-/// Appends the value at `index` (absolute) to `scratch.bytes`, or writes why not and where. The stack is left as it was.
+/// Writes the value at `index` (absolute) to `scratch.bytes`, or writes why not and where. The stack is left as it was.
 ///
 /// SAFETY: R2: call it guarded, after `lua_checkstack` of [`SLOTS`]. Nothing here raises or allocates in Lua.
 pub(super) unsafe fn encode(
@@ -74,6 +74,7 @@ pub(super) unsafe fn encode(
     let top = lua_gettop(l);
     let Scratch { bytes, levels, walks } = scratch;
     *walks += 1;
+    bytes.clear();
     levels.clear();
     let mut encoder = Encoder {
         l,
