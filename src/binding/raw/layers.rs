@@ -27,27 +27,14 @@ struct Layer {
 }
 
 macro_rules! layers {
-    ($($name:literal = $file:literal;)*) => {
-        &[$(Layer {
-            name: match CStr::from_bytes_with_nul(concat!($name, "\0").as_bytes()) {
-                Ok(name) => name,
-                // Names hold no NUL.
-                Err(_) => c"?",
-            },
-            file: $file,
-            chunk: match CStr::from_bytes_with_nul(concat!("=", $file, "\0").as_bytes()) {
-                Ok(name) => name,
-                // Names hold no NUL.
-                Err(_) => c"?",
-            },
-            text: include_str!(concat!("../../../lua/", $file)),
-        },)*]
+    ($($name:literal = $file:literal, $chunk:literal;)*) => {
+        &[$(Layer { name: $name, file: $file, chunk: $chunk, text: include_str!(concat!("../../../lua/", $file)) },)*]
     };
 }
 
 /// Every layer, once.
 static LAYERS: &[Layer] = layers! {
-    "fastslua.application" = "fastslua/application.lua";
+    c"fastslua.application" = "fastslua/application.lua", c"=fastslua/application.lua";
 };
 
 /// The place of the application in the list.
