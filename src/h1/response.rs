@@ -94,16 +94,14 @@ impl ResponseHead {
     /// [`ResponseError::TooLarge`]; then nothing has changed.
     pub fn set(&mut self, name: &[u8], value: &[u8]) -> Result<(), ResponseError> {
         let value = trim(value);
-        if self.check(name, value)? == Kind::Connection {
-            self.close = true;
-            return Ok(());
+        match self.check(name, value)? {
+            Kind::Connection => self.close = true,
+            Kind::Plain => self.replace(name, value)?,
+            Kind::Date => {
+                self.replace(name, value)?;
+                self.has_date = true;
+            }
         }
-        let old = self.bytes_of(name);
-        self.check_room(old, name, value)?;
-        if old > 0 {
-            self.remove(name);
-        }
-        self.push(name, value);
         Ok(())
     }
 
@@ -184,7 +182,12 @@ impl ResponseHead {
     /// # Errors
     /// As [`ResponseHead::set`].
     pub fn set_content_type(&mut self, value: &[u8]) -> Result<(), ResponseError> {
-        self.set(b"Content-Type", value)
+        // Nearly every response sets it, so what is known of the name is not asked again.
+        let value = trim(value);
+        if !is_field_value(value) {
+            return Err(ResponseError::BadValue);
+        }
+        self.replace(b"Content-Type", value)
     }
 
     /// Back to 200 without fields. Lines of usual size keep their memory for the next response.
@@ -231,6 +234,16 @@ impl ResponseHead {
         kind_of(name, value)
     }
 
+    fn replace(&mut self, name: &[u8], value: &[u8]) -> Result<(), ResponseError> {
+        let old = self.bytes_of(name);
+        self.check_room(old, name, value)?;
+        if old > 0 {
+            self.remove(name);
+        }
+        self.push(name, value);
+        Ok(())
+    }
+
     fn check_room(&self, freed: usize, name: &[u8], value: &[u8]) -> Result<(), ResponseError> {
         let room = RESPONSE_HEAD_BYTES_MAX - (self.lines.len() - freed);
         let fits = name
@@ -254,9 +267,6 @@ impl ResponseHead {
         self.lines.extend_from_slice(b": ");
         self.lines.extend_from_slice(value);
         self.lines.extend_from_slice(b"\r\n");
-        if name.eq_ignore_ascii_case(b"date") {
-            self.has_date = true;
-        }
     }
 }
 
