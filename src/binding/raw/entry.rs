@@ -7,7 +7,7 @@
 use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{json, layers, listen, request, response, router, server, turn};
+use super::{json, layers, listen, report, request, response, router, server, turn};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -46,12 +46,12 @@ unsafe fn fill_registry(l: *mut lua_State) {
     state.object.set(push_metatable(l, REGISTRY, OBJECT));
     push_metatable(l, REGISTRY, ERROR);
     let errors = lua_gettop(l);
-    set_functions(l, errors, &[("__tostring", request::error_text)]);
+    set_functions(l, errors, &[("__tostring", report::error_text)]);
     push_metatable(l, REGISTRY, HEADERS);
     let headers = lua_gettop(l);
     set_functions(l, headers, &[("__index", request::headers_index)]);
     state.request.set(push_metatable(l, REGISTRY, REQUEST));
-    fill_request(l, lua_gettop(l), headers, errors);
+    fill_request(l, lua_gettop(l), headers);
     state.response.set(push_metatable(l, REGISTRY, RESPONSE));
     fill_response(l, lua_gettop(l));
     // Marked tables are the program's own: their metatables are no secret.
@@ -107,7 +107,7 @@ unsafe fn fill_router(l: *mut lua_State, metatable: c_int) {
 }
 
 /// SAFETY: R1.
-unsafe fn fill_request(l: *mut lua_State, metatable: c_int, headers: c_int, errors: c_int) {
+unsafe fn fill_request(l: *mut lua_State, metatable: c_int, headers: c_int) {
     set_functions(
         l,
         metatable,
@@ -119,11 +119,7 @@ unsafe fn fill_request(l: *mut lua_State, metatable: c_int, headers: c_int, erro
         lua_pushnumber(l, number as f64);
         set_field(l, members, name);
     }
-    for (name, function) in request::METHODS {
-        lua_pushvalue(l, errors);
-        push_function(l, REGISTRY, function, 1);
-        set_field(l, members, name);
-    }
+    set_functions(l, members, &request::METHODS);
     lua_pushvalue(l, headers);
     push_function(l, REGISTRY, request::index, 2);
     set_field(l, metatable, "__index");

@@ -2,10 +2,11 @@
 //! traceback, and the turn goes on.
 
 use super::dispatch::refuse;
-use super::guard::{contained, guard, line, push_line};
+use super::guard::{Line, contained, guard, line, push_line};
 use super::handle;
 use super::server::{ServerCell, slot};
 use super::stack::{push_literal, set_field, string_at};
+use super::state::{ERROR, push_registry};
 use crate::binding::service::Service;
 use crate::h1::Reject;
 use crate::server::RequestId;
@@ -106,8 +107,38 @@ pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
     0
 }
 
-/// A failure that is the client's own (its body is no JSON, say) is raised as an object with our metatable, the status
-/// at 1 and the sentence at 2; the client is told, and the program is not bothered.
+/// Raises an error object: the client's own fault, with the status it is answered with (400 to 599) and a sentence.
+///
+/// SAFETY: R1, R3: the sentence lies in the caller's frame, which owns nothing else.
+pub(super) unsafe fn raise_client_error(l: *mut lua_State, status: u16, sentence: &Line) -> ! {
+    lua_createtable(l, 0, 2);
+    let object = lua_gettop(l);
+    lua_pushnumber(l, status.into());
+    set_field(l, object, "status");
+    push_line(l, sentence);
+    set_field(l, object, "message");
+    push_registry(l);
+    push_literal(l, ERROR);
+    lua_rawget(l, -2);
+    lua_setmetatable(l, object);
+    lua_settop(l, object);
+    lua_error(l)
+}
+
+/// `__tostring` of an error object: its message.
+///
+/// SAFETY: R1.
+pub(super) unsafe extern "C-unwind" fn error_text(l: *mut lua_State) -> c_int {
+    if lua_type(l, 1) != LUA_TTABLE {
+        return 0;
+    }
+    push_literal(l, "message");
+    lua_rawget(l, 1);
+    1
+}
+
+/// A failure that is the client's own (its body is no JSON, say) is raised as an object with our metatable, the fields
+/// `status` and `message`; the client is told, and the program is not bothered.
 ///
 /// SAFETY: R2, R3: the sentence lies in a string that the object on the stack holds.
 unsafe fn answer_for_client(l: *mut lua_State, cell: &ServerCell, id: RequestId) -> bool {
@@ -121,16 +152,19 @@ unsafe fn answer_for_client(l: *mut lua_State, cell: &ServerCell, id: RequestId)
     }
     let ours = lua_rawequal(l, -1, ERROR_METATABLE) != 0;
     if ours {
-        lua_rawgeti(l, 2, 1);
-        lua_rawgeti(l, 2, 2);
+        push_literal(l, "status");
+        lua_rawget(l, 2);
+        push_literal(l, "message");
+        lua_rawget(l, 2);
         let status = lua_tonumber(l, -2) as u16;
-        let sentence = string_at(l, -1).unwrap_or_default();
+        let message = string_at(l, -1).unwrap_or_default();
         guard(l, || {
+            let sentence = [message, b"\n"].concat();
             cell.with(|service| {
                 if let Some(response) = service.server.response_mut(id) {
                     response.reset();
                 }
-                refuse(service, id, status, sentence);
+                refuse(service, id, status, &sentence);
             });
         });
     }
@@ -215,7 +249,7 @@ unsafe fn push_fields(l: *mut lua_State, cell: &ServerCell, id: RequestId) {
     lua_pushnumber(l, id.serial as f64);
     set_field(l, table, "request_id");
     let route = guard(l, || {
-        let mut route = super::guard::Line::new();
+        let mut route = Line::new();
         cell.write_route(id, &mut route);
         route
     });

@@ -6,6 +6,7 @@
 use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle};
 use super::json_decode;
+use super::report::raise_client_error;
 use super::server::slot;
 use super::stack::{push_bytes, push_literal, string_at, text_arg};
 use super::state::State;
@@ -20,8 +21,6 @@ use std::os::raw::c_int;
 /// tables of headers.
 const MEMBERS: c_int = lua_upvalueindex(2);
 const HEADERS_METATABLE: c_int = lua_upvalueindex(3);
-/// Upvalue of `json`.
-const ERROR_METATABLE: c_int = lua_upvalueindex(2);
 
 /// The fields, by the number that the table of members holds for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -67,7 +66,7 @@ pub(super) fn fields() -> impl Iterator<Item = (&'static str, usize)> {
     FIELDS.iter().enumerate().map(|(number, (name, _))| (*name, number))
 }
 
-/// The methods, for the table of members; `json` has the error metatable as upvalue 2.
+/// The methods, for the table of members.
 pub(super) const METHODS: [(&str, lua_CFunction); 4] = [
     ("header", header),
     ("header_all", header_all),
@@ -507,27 +506,11 @@ unsafe extern "C-unwind" fn json(l: *mut lua_State) -> c_int {
     if json_decode::push_value(l, 2, json_decode::Manner::DEFAULT, &mut fault) {
         return 1;
     }
-    lua_createtable(l, 2, 0);
-    lua_pushnumber(l, 400.0);
-    lua_rawseti(l, -2, 1);
     let message = guard(l, || {
         let mut message = Line::new();
         message.push(b"The body is not JSON: ");
         message.push(fault.bytes());
-        message.push(b"\n");
         message
     });
-    super::guard::push_line(l, &message);
-    lua_rawseti(l, -2, 2);
-    lua_pushvalue(l, ERROR_METATABLE);
-    lua_setmetatable(l, -2);
-    lua_error(l)
-}
-
-/// `__tostring` of an error object.
-///
-/// SAFETY: R1.
-pub(super) unsafe extern "C-unwind" fn error_text(l: *mut lua_State) -> c_int {
-    lua_rawgeti(l, 1, 2);
-    1
+    raise_client_error(l, 400, &message)
 }
