@@ -5,6 +5,7 @@
 
 use super::body::HeldBody;
 use super::guard::{Line, fail, guard, line};
+use super::handle::{self, Handle};
 use super::json_encode::{self, Style};
 use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
@@ -28,7 +29,8 @@ pub(super) enum Sent {
 }
 
 /// Answers `id` with the value at `index` (absolute, or 0 for nothing). `content_type` is used where the script has not
-/// set one; text without it is plain. The server's table is on top of the stack when `environment` is its index.
+/// set one; text without it is plain. `holder`: the handle at 1, or none where the running function's environment is the
+/// server's table.
 ///
 /// SAFETY: R1: plain data in this frame; R2: everything that owns memory runs guarded. A fault is raised.
 pub(super) unsafe fn send(
@@ -36,7 +38,7 @@ pub(super) unsafe fn send(
     cell: &ServerCell,
     id: RequestId,
     index: c_int,
-    environment: c_int,
+    holder: Option<&Handle>,
 ) -> Sent {
     let kind = if index == 0 { LUA_TNIL } else { lua_type(l, index) };
     match kind {
@@ -55,7 +57,7 @@ pub(super) unsafe fn send(
         LUA_TSTRING => {
             let text = string_at(l, index).unwrap_or_default();
             if text.len() >= HELD_MIN {
-                send_held(l, cell, id, index, environment)
+                send_held(l, cell, id, index, holder)
             } else {
                 send_bytes(l, cell, id, text, Some(content::TEXT))
             }
@@ -118,8 +120,18 @@ pub(super) unsafe fn send_bytes(
 
 /// SAFETY: R1: the reference is taken before anything of Rust's owns it, and the body is made and handed over in one
 /// guarded block. The table of bodies lives as long as the server.
-unsafe fn send_held(l: *mut lua_State, cell: &ServerCell, id: RequestId, index: c_int, environment: c_int) -> Sent {
-    lua_rawgeti(l, environment, slot::BODIES.into());
+unsafe fn send_held(
+    l: *mut lua_State,
+    cell: &ServerCell,
+    id: RequestId,
+    index: c_int,
+    holder: Option<&Handle>,
+) -> Sent {
+    match holder {
+        Some(handle) => handle::push_environment(l, handle),
+        None => lua_pushvalue(l, LUA_ENVIRONINDEX),
+    }
+    lua_rawgeti(l, -1, slot::BODIES.into());
     lua_pushvalue(l, index);
     let reference = luaL_ref(l, -2);
     let mut length = 0;

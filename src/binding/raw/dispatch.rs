@@ -6,6 +6,7 @@ use super::handle::{self, Handle};
 use super::response;
 use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
+use super::state::Tag;
 use crate::binding::content;
 use crate::binding::fields::percent_is_sound;
 use crate::binding::service::Service;
@@ -39,20 +40,22 @@ enum Way {
 pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     let id = cell.current.get();
-    match guard(l, || way(cell, id)) {
-        Way::Answered => return 0,
-        Way::Handler => lua_pushvalue(l, HANDLER),
+    let way = guard(l, || way(cell, id));
+    if let Way::Answered = way {
+        return 0;
+    }
+    // It stays at 1, below the arguments: a handler that lets go of it does not free it under us.
+    let response = &*handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
+    match way {
         Way::Route(slot) => {
             lua_rawgeti(l, HANDLER, slot as lua_Integer + 1);
         }
+        _ => lua_pushvalue(l, HANDLER),
     }
-    handle::push(l, cell, id, REQUEST_METATABLE);
+    handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
     lua_pushvalue(l, -1);
     lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
-    let response = &*handle::push(l, cell, id, RESPONSE_METATABLE);
-    // Kept below the arguments: a handler that lets go of it does not free it under us.
-    lua_pushvalue(l, -1);
-    lua_insert(l, 1);
+    lua_pushvalue(l, 1);
     lua_call(l, 2, 3);
     if lua_type(l, 2) != LUA_TNIL || lua_type(l, 3) != LUA_TNIL {
         take_results(l, cell, response);
@@ -192,7 +195,7 @@ unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response: &Handle) 
             response::set_fields(l, response, 4);
         }
     }
-    if answer::send(l, cell, response.id, body_at, LUA_ENVIRONINDEX) == Sent::Yes {
+    if answer::send(l, cell, response.id, body_at, None) == Sent::Yes {
         response.sent.set(true);
     }
 }

@@ -38,9 +38,9 @@ unsafe fn fill_registry(l: *mut lua_State) {
     lua_rawgeti(l, REGISTRY, 1);
     let state = &*lua_touserdata(l, -1).cast::<State>();
     lua_settop(l, REGISTRY);
-    state.server.set(push_metatable(l, REGISTRY, SERVER));
+    push_metatable(l, REGISTRY, SERVER);
     fill_server(l, lua_gettop(l));
-    state.router.set(push_metatable(l, REGISTRY, ROUTER));
+    push_metatable(l, REGISTRY, ROUTER);
     fill_router(l, lua_gettop(l));
     state.array.set(push_metatable(l, REGISTRY, ARRAY));
     state.object.set(push_metatable(l, REGISTRY, OBJECT));
@@ -50,9 +50,9 @@ unsafe fn fill_registry(l: *mut lua_State) {
     push_metatable(l, REGISTRY, HEADERS);
     let headers = lua_gettop(l);
     set_functions(l, headers, &[("__index", request::headers_index)]);
-    state.request.set(push_metatable(l, REGISTRY, REQUEST));
+    push_metatable(l, REGISTRY, REQUEST);
     fill_request(l, lua_gettop(l), headers);
-    state.response.set(push_metatable(l, REGISTRY, RESPONSE));
+    push_metatable(l, REGISTRY, RESPONSE);
     fill_response(l, lua_gettop(l));
     // Marked tables are the program's own: their metatables are no secret.
     for name in [ARRAY, OBJECT, HEADERS] {

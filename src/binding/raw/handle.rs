@@ -4,17 +4,19 @@
 //! once a script has put something of its own on it, a private table that holds the server's.
 
 use super::guard::{Line, fail, guard, line};
-use super::server::ServerCell;
+use super::server::{ServerCell, slot};
 use super::stack::type_name;
-use super::state::{State, current, userdata_at, wrong_self};
+use super::state::{Tag, userdata_at, wrong_self};
 use crate::server::RequestId;
 use mlua::ffi::*;
 use std::cell::Cell;
-use std::os::raw::{c_int, c_void};
+use std::os::raw::c_int;
 use std::ptr;
 
 /// The userdata behind `req` and `res`.
+#[repr(C)]
 pub(super) struct Handle {
+    tag: Tag,
     cell: *const ServerCell,
     pub(super) id: RequestId,
     /// The environment is a private table.
@@ -39,9 +41,16 @@ impl Handle {
 /// SAFETY: R1: plain data. The running function's environment has to be the server's table, since a new userdata
 /// inherits it; this holds for `dispatch` and `report` only.
 #[inline]
-pub(super) unsafe fn push(l: *mut lua_State, cell: &ServerCell, id: RequestId, metatable: c_int) -> *const Handle {
+pub(super) unsafe fn push(
+    l: *mut lua_State,
+    cell: &ServerCell,
+    id: RequestId,
+    tag: Tag,
+    metatable: c_int,
+) -> *const Handle {
     let handle = lua_newuserdata(l, size_of::<Handle>()).cast::<Handle>();
     handle.write(Handle {
+        tag,
         cell,
         id,
         private: Cell::new(false),
@@ -52,18 +61,13 @@ pub(super) unsafe fn push(l: *mut lua_State, cell: &ServerCell, id: RequestId, m
     handle
 }
 
-/// The handle that a method was called on.
+/// The handle that a method was called on; `name` is what errors call it.
 ///
 /// SAFETY: R4: it lies at index 1 of the frame, which has to leave it there.
 #[inline]
-pub(super) unsafe fn of_self<'a>(
-    l: *mut lua_State,
-    metatable: impl Fn(&State) -> *const c_void,
-    name: &str,
-) -> (&'a State, &'a Handle) {
-    let state: &State = current(l);
-    match userdata_at::<Handle>(l, 1, metatable(state)) {
-        Some(handle) => (state, &*handle),
+pub(super) unsafe fn of_self<'a>(l: *mut lua_State, tag: Tag, name: &str) -> &'a Handle {
+    match userdata_at::<Handle>(l, 1, tag) {
+        Some(handle) => &*handle,
         None => wrong_self(l, name),
     }
 }
@@ -95,6 +99,44 @@ pub(super) unsafe fn push_private(l: *mut lua_State, handle: &Handle) {
     lua_pushvalue(l, -1);
     lua_setfenv(l, 1);
     handle.private.set(true);
+}
+
+/// Tables that are made of a request once.
+#[derive(Clone, Copy)]
+pub(super) enum Table {
+    Params,
+    Query,
+    Headers,
+}
+
+/// Pushes the table of the request being handled when it was made before.
+///
+/// SAFETY: R1: plain data only.
+#[inline]
+pub(super) unsafe fn push_table(l: *mut lua_State, handle: &Handle, table: Table) -> bool {
+    let cell = handle.cell();
+    if handle.id != cell.current.get() || cell.tables[table as usize].get() != handle.id.serial {
+        return false;
+    }
+    push_environment(l, handle);
+    lua_rawgeti(l, -1, (slot::TABLES + table as c_int).into());
+    true
+}
+
+/// Keeps the table on top, which stays there, as the one of the request being handled: in the server's table, so that
+/// nothing is allocated for it, until the next request makes its own.
+///
+/// SAFETY: R1: plain data only.
+pub(super) unsafe fn keep_table(l: *mut lua_State, handle: &Handle, table: Table) {
+    let cell = handle.cell();
+    if handle.id != cell.current.get() {
+        return;
+    }
+    push_environment(l, handle);
+    lua_pushvalue(l, -2);
+    lua_rawseti(l, -2, (slot::TABLES + table as c_int).into());
+    lua_settop(l, -2);
+    cell.tables[table as usize].set(handle.id.serial);
 }
 
 /// Keeps a copy of the value on top under `name` on the handle at 1; the value stays on top.

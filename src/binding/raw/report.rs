@@ -6,7 +6,7 @@ use super::guard::{Line, contained, guard, line, push_line};
 use super::handle;
 use super::server::{ServerCell, slot};
 use super::stack::{push_literal, set_field, string_at};
-use super::state::{ERROR, push_registry};
+use super::state::{ERROR, Tag, push_registry};
 use crate::binding::service::Service;
 use crate::h1::Reject;
 use crate::server::RequestId;
@@ -67,7 +67,7 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
         }
         refuse(service, id, 500, b"The handler of this request has failed.\n");
         // No room even for this sentence.
-        service.server.refuse_request(id, Reject::Overloaded);
+        service.server.refuse_request(id, Reject::HandlerFailed);
     };
     contained(|| {
         cell.with(finish);
@@ -180,7 +180,7 @@ unsafe fn push_request(l: *mut lua_State, cell: &ServerCell, id: RequestId) {
     let kept = lua_touserdata(l, -1).cast::<handle::Handle>();
     if kept.is_null() || (*kept).id != id {
         lua_settop(l, -2);
-        handle::push(l, cell, id, REQUEST_METATABLE);
+        handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
     }
 }
 

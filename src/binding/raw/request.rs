@@ -1,15 +1,15 @@
 //! `req`: what a handler reads of a request, each value made when it is asked for.
 //!
-//! A request can be read until it has ended. What a handler has read as a table stays with its handle; what it never
-//! read is gone with the request, and asking for it then is an error that names the field.
+//! A request can be read until it has ended; then only what a script has put on it is left, and asking for anything else
+//! is an error that names the field.
 
 use super::guard::{Line, fail, guard, line};
-use super::handle::{self, Handle};
+use super::handle::{self, Handle, Table};
 use super::json_decode;
 use super::report::raise_client_error;
 use super::server::slot;
 use super::stack::{push_bytes, push_literal, string_at, text_arg};
-use super::state::State;
+use super::state::Tag;
 use crate::binding::fields::{JOIN, query_pairs};
 use crate::h1::Version;
 use crate::routing::decode;
@@ -77,7 +77,7 @@ pub(super) const METHODS: [(&str, lua_CFunction); 4] = [
 /// SAFETY: R4: the handle lies at index 1.
 #[inline]
 unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
-    handle::of_self(l, |state: &State| state.request.get(), "request (req)").1
+    handle::of_self(l, Tag::request(), "request (req)")
 }
 
 /// `req.name`: what a script put there, a method, or a field.
@@ -139,9 +139,9 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
             Version::Http10 => Some(b"1.0"),
         }),
         Field::Body => push_body(l, handle),
-        Field::Query => push_query(l, handle),
-        Field::Params => push_params(l, handle),
-        Field::Headers => push_headers(l, handle),
+        Field::Query => handle::push_table(l, handle, Table::Query) || push_query(l, handle),
+        Field::Params => handle::push_table(l, handle, Table::Params) || push_params(l, handle),
+        Field::Headers => handle::push_table(l, handle, Table::Headers) || push_headers(l, handle),
         Field::RemoteAddress => push_bytes(l, |emit| {
             with(handle, |request| emit(line!("{}", request.remote_addr().ip()).bytes()));
         }),
@@ -283,7 +283,7 @@ unsafe fn push_params(l: *mut lua_State, handle: &Handle) -> bool {
         }
         lua_rawset(l, 3);
     }
-    handle::keep(l, handle, 2);
+    handle::keep_table(l, handle, Table::Params);
     true
 }
 
@@ -308,7 +308,7 @@ unsafe fn push_query(l: *mut lua_State, handle: &Handle) -> bool {
             lua_settop(l, -2);
         }
     });
-    handle::keep(l, handle, 2);
+    handle::keep_table(l, handle, Table::Query);
     true
 }
 
@@ -368,7 +368,7 @@ unsafe fn push_headers(l: *mut lua_State, handle: &Handle) -> bool {
     lua_settop(l, 3);
     lua_pushvalue(l, HEADERS_METATABLE);
     lua_setmetatable(l, 3);
-    handle::keep(l, handle, 2);
+    handle::keep_table(l, handle, Table::Headers);
     true
 }
 

@@ -8,7 +8,7 @@ use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle};
 use super::server::slot;
 use super::stack::{Named, push_bytes, push_printable, string_at, text_arg, type_name, wrong_type};
-use super::state::State;
+use super::state::Tag;
 use crate::binding::content;
 use crate::binding::service::Service;
 use crate::h1::{ResponseError, ResponseHead};
@@ -42,7 +42,7 @@ pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
 /// SAFETY: R4: the handle lies at index 1.
 #[inline]
 unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
-    handle::of_self(l, |state: &State| state.response.get(), "response (res)").1
+    handle::of_self(l, Tag::response(), "response (res)")
 }
 
 /// `res.name`: what a script put there, a method, or a field.
@@ -345,10 +345,8 @@ unsafe extern "C-unwind" fn set_type(l: *mut lua_State) -> c_int {
 #[inline]
 unsafe fn end(l: *mut lua_State, handle: &Handle, index: c_int) -> c_int {
     must_be_unsent(l, handle);
-    // Only what is sent from where it lies needs the server's table.
-    handle::push_environment(l, handle);
-    let environment = lua_gettop(l);
-    finish_with(l, handle, answer::send(l, handle.cell(), handle.id, index, environment))
+    let sent = answer::send(l, handle.cell(), handle.id, index, Some(handle));
+    finish_with(l, handle, sent)
 }
 
 /// SAFETY: R1.

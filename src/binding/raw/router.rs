@@ -2,14 +2,16 @@
 
 use super::guard::{Line, fail, guard, line};
 use super::stack::{push_printable, text_arg};
-use super::state::{State, current, userdata_at, wrong_self};
+use super::state::{Tag, userdata_at, wrong_self};
 use crate::routing::{Options, RouteId, Router};
 use mlua::ffi::*;
 use std::cell::RefCell;
 use std::os::raw::c_int;
 
 /// The userdata.
+#[repr(C)]
 pub(super) struct RouterCell {
+    tag: Tag,
     pub(super) router: RefCell<Router>,
 }
 
@@ -28,6 +30,7 @@ impl RouterCell {
 pub(super) unsafe extern "C-unwind" fn create(l: *mut lua_State) -> c_int {
     let place = lua_newuserdata(l, size_of::<RouterCell>()).cast::<RouterCell>();
     place.write(RouterCell {
+        tag: Tag::router(),
         router: RefCell::new(Router::new()),
     });
     lua_pushvalue(l, lua_upvalueindex(2));
@@ -37,8 +40,7 @@ pub(super) unsafe extern "C-unwind" fn create(l: *mut lua_State) -> c_int {
 
 /// SAFETY: R4: the userdata lies at index 1 of the frame.
 unsafe fn of_self<'a>(l: *mut lua_State) -> &'a RouterCell {
-    let state: &State = current(l);
-    match userdata_at::<RouterCell>(l, 1, state.router.get()) {
+    match userdata_at::<RouterCell>(l, 1, Tag::router()) {
         Some(cell) => &*cell,
         None => wrong_self(l, "router"),
     }
@@ -101,8 +103,7 @@ fn insert(router: &mut Router, method: &[u8], pattern: &[u8]) -> Result<RouteId,
 ///
 /// SAFETY: R4: the caller keeps it reachable.
 pub(super) unsafe fn at(l: *mut lua_State, index: c_int) -> *const RouterCell {
-    let state: &State = current(l);
-    match userdata_at::<RouterCell>(l, index, state.router.get()) {
+    match userdata_at::<RouterCell>(l, index, Tag::router()) {
         Some(cell) => cell,
         None => fail(
             l,

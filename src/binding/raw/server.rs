@@ -6,7 +6,7 @@
 use super::guard::{Line, contained, fail, guard, line};
 use super::router::RouterCell;
 use super::stack::{number_arg, push_bytes, push_literal, set_field};
-use super::state::{State, current, userdata_at, wrong_self};
+use super::state::{Tag, userdata_at, wrong_self};
 use crate::binding::options::{self, Draft};
 use crate::binding::service::Service;
 use crate::h1::Reject;
@@ -35,11 +35,15 @@ pub(super) mod slot {
     pub(in super::super) const REPORT: c_int = 10;
     /// A Lua function that does nothing: debug hooks fire in it.
     pub(in super::super) const NOTHING: c_int = 11;
-    pub(in super::super) const COUNT: c_int = 11;
+    /// The tables of the request being handled: parameters, query, headers.
+    pub(in super::super) const TABLES: c_int = 12;
+    pub(in super::super) const COUNT: c_int = 14;
 }
 
 /// A server as Lua holds it.
+#[repr(C)]
 pub(super) struct ServerCell {
+    tag: Tag,
     /// Only borrowed while no Lua runs. `None` before it listens and after `__gc`.
     pub(super) service: RefCell<Option<Service>>,
     /// Only while `listen` runs.
@@ -54,6 +58,8 @@ pub(super) struct ServerCell {
     /// Where the request being handled was led to.
     pub(super) route: Cell<Option<RouteId>>,
     pub(super) captures: RefCell<Captures>,
+    /// Whose tables the environment keeps: serials, by [`Table`].
+    pub(super) tables: [Cell<u64>; 3],
 }
 
 /// No request: serials begin at 1.
@@ -62,6 +68,7 @@ pub(super) const NO_REQUEST: RequestId = RequestId { slot: 0, serial: 0 };
 impl ServerCell {
     pub(super) fn new() -> Self {
         Self {
+            tag: Tag::server(),
             service: RefCell::new(None),
             draft: RefCell::new(None),
             stepping: Cell::new(false),
@@ -70,6 +77,7 @@ impl ServerCell {
             router: Cell::new(std::ptr::null()),
             route: Cell::new(None),
             captures: RefCell::new(Captures::new()),
+            tables: [const { Cell::new(0) }; 3],
         }
     }
 
@@ -105,8 +113,7 @@ impl ServerCell {
 /// SAFETY: R4: it lies at index 1 of the frame, which leaves it there.
 #[inline]
 pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a ServerCell {
-    let state: &State = current(l);
-    match userdata_at::<ServerCell>(l, 1, state.server.get()) {
+    match userdata_at::<ServerCell>(l, 1, Tag::server()) {
         Some(cell) => &*cell,
         None => wrong_self(l, "server"),
     }
@@ -116,8 +123,7 @@ pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a ServerCell {
 ///
 /// SAFETY: R2: dropping runs contained and calls no API function.
 pub(super) unsafe extern "C-unwind" fn collect(l: *mut lua_State) -> c_int {
-    let state: &State = current(l);
-    if let Some(cell) = userdata_at::<ServerCell>(l, 1, state.server.get()) {
+    if let Some(cell) = userdata_at::<ServerCell>(l, 1, Tag::server()) {
         let cell = &*cell;
         contained(|| {
             drop(cell.service.take());

@@ -47,10 +47,6 @@ impl Scratch {
 /// Per-state values; the pointers are identities of tables that the registry holds, for comparison only.
 pub(super) struct State {
     pub(super) scratch: RefCell<Scratch>,
-    pub(super) server: Cell<*const c_void>,
-    pub(super) request: Cell<*const c_void>,
-    pub(super) response: Cell<*const c_void>,
-    pub(super) router: Cell<*const c_void>,
     pub(super) array: Cell<*const c_void>,
     pub(super) object: Cell<*const c_void>,
 }
@@ -104,10 +100,6 @@ pub(super) unsafe fn create(l: *mut lua_State) {
     let place = lua_newuserdata(l, size_of::<State>()).cast::<State>();
     place.write(State {
         scratch: RefCell::default(),
-        server: Cell::new(ptr::null()),
-        request: Cell::new(ptr::null()),
-        response: Cell::new(ptr::null()),
-        router: Cell::new(ptr::null()),
         array: Cell::new(ptr::null()),
         object: Cell::new(ptr::null()),
     });
@@ -158,18 +150,44 @@ pub(super) unsafe fn push_metatable(l: *mut lua_State, registry: c_int, name: &'
     lua_topointer(l, metatable)
 }
 
-/// The userdata at `index` when it has exactly this metatable and size.
+/// What a userdata of ours is: its first field, an address that nothing else has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(transparent)]
+pub(super) struct Tag(*const u8);
+
+static TAGS: [u8; 4] = [0; 4];
+
+impl Tag {
+    pub(super) fn server() -> Self {
+        Self(&raw const TAGS[0])
+    }
+
+    pub(super) fn router() -> Self {
+        Self(&raw const TAGS[1])
+    }
+
+    pub(super) fn request() -> Self {
+        Self(&raw const TAGS[2])
+    }
+
+    pub(super) fn response() -> Self {
+        Self(&raw const TAGS[3])
+    }
+}
+
+/// The userdata at `index` when it is of this kind. Two calls of the API, where comparing metatables takes five; this is
+/// asked for every field and method.
 ///
-/// SAFETY: R4: the pointer holds while the value stays where it lies; nothing here can raise.
+/// SAFETY: `T` is `repr(C)` with its tag in front. Something else's userdata of the same size is read as far as the tag,
+/// within its bounds, and holds an address in this library by no accident. R4: the pointer holds while the value stays
+/// where it lies; nothing here can raise (`lua_objlen` is only asked for userdata).
 #[inline]
-pub(super) unsafe fn userdata_at<T>(l: *mut lua_State, index: c_int, metatable: *const c_void) -> Option<*const T> {
+pub(super) unsafe fn userdata_at<T>(l: *mut lua_State, index: c_int, tag: Tag) -> Option<*const T> {
     let place = lua_touserdata(l, index);
-    if place.is_null() || lua_getmetatable(l, index) == 0 {
+    if place.is_null() || lua_objlen(l, index) != size_of::<T>() {
         return None;
     }
-    let same = lua_topointer(l, -1) == metatable;
-    lua_settop(l, -2);
-    (same && lua_objlen(l, index) == size_of::<T>()).then_some(place.cast())
+    (*place.cast::<Tag>() == tag).then_some(place.cast())
 }
 
 /// Raises that `self` is not what the method belongs to.
