@@ -10,8 +10,17 @@ local big = ("fastslua"):rep(BIG_BYTES / 8)
 
 local app = fastslua.app()
 
+local page = [[<!doctype html>
+<title>fastslua</title>
+<h1>Hello from Lua</h1>
+<p>Unit 7 says: <code id="unit">…</code></p>
+<script>
+  fetch("/units/7").then((answer) => answer.text()).then((text) => { document.getElementById("unit").textContent = text })
+</script>
+]]
+
 app:get("/", function(req, res)
-  res:html("<!doctype html><title>fastslua</title><h1>Hello from Lua</h1><p><a href='/units/7'>unit 7</a>")
+  res:html(page)
 end)
 
 -- A string that a handler returns is the answer as text, a table is the answer as JSON.
