@@ -7,7 +7,7 @@
 use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{json, layers, listen, report, request, response, router, server, turn};
+use super::{json, layers, listen, report, request, request_tables, response, router, server, turn};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -49,7 +49,7 @@ unsafe fn fill_registry(l: *mut lua_State) {
     set_functions(l, errors, &[("__tostring", report::error_text)]);
     push_metatable(l, REGISTRY, HEADERS);
     let headers = lua_gettop(l);
-    set_functions(l, headers, &[("__index", request::headers_index)]);
+    set_functions(l, headers, &[("__index", request_tables::headers_index)]);
     push_metatable(l, REGISTRY, REQUEST);
     fill_request(l, lua_gettop(l), headers);
     push_metatable(l, REGISTRY, RESPONSE);

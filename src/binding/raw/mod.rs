@@ -30,6 +30,7 @@ mod layers;
 mod listen;
 mod report;
 mod request;
+mod request_tables;
 mod response;
 mod router;
 mod server;

@@ -7,10 +7,10 @@ use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle, Table};
 use super::json_decode;
 use super::report::raise_client_error;
+use super::request_tables::{header_all, push_headers, push_params, push_query, query_all};
 use super::server::slot;
-use super::stack::{push_bytes, push_literal, string_at, text_arg};
+use super::stack::{push_bytes, string_at, text_arg};
 use super::state::Tag;
-use crate::binding::fields::{JOIN, query_pairs};
 use crate::h1::Version;
 use crate::routing::decode;
 use crate::server::Request;
@@ -20,7 +20,7 @@ use std::os::raw::c_int;
 /// Upvalues of `index`, after the state: the table of fields (numbers) and methods (functions), and the metatable of
 /// tables of headers.
 const MEMBERS: c_int = lua_upvalueindex(2);
-const HEADERS_METATABLE: c_int = lua_upvalueindex(3);
+pub(super) const HEADERS_METATABLE: c_int = lua_upvalueindex(3);
 
 /// The fields, by the number that the table of members holds for each.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -76,7 +76,7 @@ pub(super) const METHODS: [(&str, lua_CFunction); 4] = [
 
 /// SAFETY: R4: the handle lies at index 1.
 #[inline]
-unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
+pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
     handle::of_self(l, Tag::request(), "request (req)")
 }
 
@@ -161,14 +161,14 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
 
 /// Runs `read` on the request while it lives.
 #[inline]
-fn with<R>(handle: &Handle, read: impl FnOnce(&Request<'_>) -> R) -> Option<R> {
+pub(super) fn with<R>(handle: &Handle, read: impl FnOnce(&Request<'_>) -> R) -> Option<R> {
     handle
         .cell()
         .with(|service| service.server.request(handle.id).map(|request| read(&request)))
         .flatten()
 }
 
-fn query_of<'a>(request: &Request<'a>) -> &'a [u8] {
+pub(super) fn query_of<'a>(request: &Request<'a>) -> &'a [u8] {
     request.head().query.map_or(b"", |query| request.text(query))
 }
 
@@ -176,7 +176,7 @@ fn query_of<'a>(request: &Request<'a>) -> &'a [u8] {
 ///
 /// SAFETY: R3: `push_bytes`.
 #[inline]
-unsafe fn push_text(
+pub(super) unsafe fn push_text(
     l: *mut lua_State,
     handle: &Handle,
     read: impl for<'a> Fn(&Request<'a>) -> Option<&'a [u8]>,
@@ -245,172 +245,10 @@ unsafe fn push_route(l: *mut lua_State, handle: &Handle) -> bool {
     pushed || push_nil_if_live(l, handle)
 }
 
-/// The table of path parameters, decoded; empty without a route.
-///
-/// SAFETY: R2, R3: one name or value at a time is copied while Lua stands still. R4: as `push_route`.
-unsafe fn push_params(l: *mut lua_State, handle: &Handle) -> bool {
-    let cell = handle.cell();
-    let router = cell.router.get();
-    let count = guard(l, || {
-        with(handle, |_| match cell.route.get() {
-            Some(route) if handle.id == cell.current.get() => (*router).router.borrow().params(route).len(),
-            _ => 0,
-        })
-    });
-    let Some(count) = count else { return false };
-    lua_createtable(l, 0, count as c_int);
-    for at in 0..count {
-        let named = push_bytes(l, |emit| {
-            if let Some(route) = cell.route.get()
-                && let Some(param) = (*router).router.borrow().params(route).get(at)
-            {
-                emit(param.name.as_bytes());
-            }
-        });
-        let valued = named
-            && push_bytes(l, |emit| {
-                with(handle, |request| {
-                    let path = request.text(request.head().path);
-                    if let Some(value) = cell.captures.borrow().value(path, at) {
-                        emit(&value);
-                    }
-                });
-            });
-        if !valued {
-            // An optional one that is not there, or a finalizer has closed the server.
-            lua_settop(l, 3);
-            continue;
-        }
-        lua_rawset(l, 3);
-    }
-    handle::keep_table(l, handle, Table::Params);
-    true
-}
-
-/// The table of query values: decoded, the first of each name.
-///
-/// SAFETY: R3: the pieces are read from a Lua string that lies on the stack.
-unsafe fn push_query(l: *mut lua_State, handle: &Handle) -> bool {
-    if !push_text(l, handle, |request| Some(query_of(request))) {
-        return false;
-    }
-    lua_createtable(l, 0, 4);
-    each_query_piece(l, 3, |l, piece| {
-        push_pair_part(l, piece, false);
-        lua_pushvalue(l, -1);
-        lua_rawget(l, 4);
-        let fresh = lua_type(l, -1) == LUA_TNIL;
-        lua_settop(l, -2);
-        if fresh {
-            push_pair_part(l, piece, true);
-            lua_rawset(l, 4);
-        } else {
-            lua_settop(l, -2);
-        }
-    });
-    handle::keep_table(l, handle, Table::Query);
-    true
-}
-
-/// Calls `each` with every piece of the query string at `index`.
-///
-/// SAFETY: R1: slices of a string that stays at `index` have no destructor, and neither has the iterator over them.
-unsafe fn each_query_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
-    let query = string_at(l, index).unwrap_or_default();
-    for piece in query.split(|&byte| byte == b'&') {
-        if !piece.is_empty() {
-            each(l, piece);
-        }
-    }
-}
-
-/// Pushes the decoded name or value of a piece.
-///
-/// SAFETY: R2, R3.
-unsafe fn push_pair_part(l: *mut lua_State, piece: &[u8], value: bool) {
-    push_bytes(l, |emit| {
-        for (name, of_name) in query_pairs(piece) {
-            emit(if value { &of_name } else { &name });
-        }
-    });
-}
-
-/// The table of fields: names in lower case, repeats joined. Its metatable finds names in any case.
-///
-/// SAFETY: R3: one name or value at a time.
-unsafe fn push_headers(l: *mut lua_State, handle: &Handle) -> bool {
-    let Some(count) = guard(l, || with(handle, |request| request.head().fields.len())) else {
-        return false;
-    };
-    lua_createtable(l, 0, count as c_int);
-    for at in 0..count {
-        if !push_field_name(l, handle, at) || !push_field_value(l, handle, at) {
-            break;
-        }
-        lua_pushvalue(l, -2);
-        lua_rawget(l, 3);
-        if lua_type(l, -1) == LUA_TNIL {
-            lua_settop(l, -2);
-        } else {
-            // name value earlier: the list is one value (RFC 9110 section 5.3), cookies are one string (RFC 6265).
-            let cookie = string_at(l, -3) == Some(b"cookie");
-            lua_insert(l, -2);
-            if cookie {
-                push_literal(l, "; ");
-            } else {
-                lua_pushlstring_(l, JOIN.as_ptr().cast(), JOIN.len());
-            }
-            lua_insert(l, -2);
-            lua_concat(l, 3);
-        }
-        lua_rawset(l, 3);
-    }
-    lua_settop(l, 3);
-    lua_pushvalue(l, HEADERS_METATABLE);
-    lua_setmetatable(l, 3);
-    handle::keep_table(l, handle, Table::Headers);
-    true
-}
-
-/// SAFETY: R3.
-unsafe fn push_field_name(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
-    push_bytes(l, |emit| {
-        with(handle, |request| {
-            if let Some(field) = request.head().fields.get(at) {
-                emit(&request.text(field.name).to_ascii_lowercase());
-            }
-        });
-    })
-}
-
-/// SAFETY: R3.
-unsafe fn push_field_value(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
-    push_bytes(l, |emit| {
-        with(handle, |request| {
-            if let Some(field) = request.head().fields.get(at) {
-                emit(request.text(field.value));
-            }
-        });
-    })
-}
-
-/// `__index` of a table of headers: the name in lower case.
-///
-/// SAFETY: R3: the name lies in the frame.
-pub(super) unsafe extern "C-unwind" fn headers_index(l: *mut lua_State) -> c_int {
-    let Some(name) = string_at(l, 2) else { return 0 };
-    if !name.iter().any(u8::is_ascii_uppercase) {
-        return 0;
-    }
-    push_bytes(l, |emit| emit(&name.to_ascii_lowercase()));
-    lua_rawget(l, 1);
-    1
-}
-
 /// Raises unless the request lives.
 ///
 /// SAFETY: R1.
-unsafe fn must_live(l: *mut lua_State, handle: &Handle, what: &str) {
+pub(super) unsafe fn must_live(l: *mut lua_State, handle: &Handle, what: &str) {
     if guard(l, || with(handle, |_| ()).is_none()) {
         let message = guard(l, || {
             line!(
@@ -441,55 +279,6 @@ unsafe extern "C-unwind" fn header(l: *mut lua_State) -> c_int {
         must_live(l, handle, "header()");
         lua_pushnil(l);
     }
-    1
-}
-
-/// `req:header_all(name)`: every field of that name, in order.
-///
-/// SAFETY: R3; the name lies in a string at 2.
-unsafe extern "C-unwind" fn header_all(l: *mut lua_State) -> c_int {
-    let handle = of_self(l);
-    let name = text_arg(l, 2, "name");
-    must_live(l, handle, "header_all()");
-    lua_createtable(l, 1, 0);
-    let mut found = 0;
-    let mut at = 0;
-    loop {
-        let next = guard(l, || {
-            with(handle, |request| {
-                let same = |field: &crate::h1::Field| request.text(field.name).eq_ignore_ascii_case(name);
-                let rest = request.head().fields.get(at..)?;
-                rest.iter().position(same).map(|found| at + found)
-            })
-            .flatten()
-        });
-        let Some(place) = next else { return 1 };
-        if push_field_value(l, handle, place) {
-            found += 1;
-            lua_rawseti(l, -2, found);
-        }
-        at = place + 1;
-    }
-}
-
-/// `req:query_all(name)`: every value of that name, decoded, in order.
-///
-/// SAFETY: R3: pieces of the Lua string at 3.
-unsafe extern "C-unwind" fn query_all(l: *mut lua_State) -> c_int {
-    let handle = of_self(l);
-    let wanted = text_arg(l, 2, "name");
-    lua_settop(l, 2);
-    must_live(l, handle, "query_all()");
-    push_text(l, handle, |request| Some(query_of(request)));
-    lua_createtable(l, 1, 0);
-    each_query_piece(l, 3, |l, piece| {
-        let same = guard(l, || query_pairs(piece).any(|(name, _)| *name == *wanted));
-        if same {
-            push_pair_part(l, piece, true);
-            let next = lua_objlen(l, 4) as lua_Integer + 1;
-            lua_rawseti(l, 4, next);
-        }
-    });
     1
 }
 
