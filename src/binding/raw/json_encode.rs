@@ -111,9 +111,13 @@ impl Encoder<'_> {
         Ok(())
     }
 
-    /// SAFETY: R2: as `encode`.
+    /// Writes the value at `index`, which is a string.
+    ///
+    /// SAFETY: R2: `lua_tolstring` of a string neither converts nor allocates, and the string lies on the stack.
     unsafe fn text(&mut self, index: c_int) -> Result<(), Fault> {
-        let text = string_at(self.l, index).unwrap_or_default();
+        let mut length = 0;
+        let start = lua_tolstring(self.l, index, &mut length);
+        let text = std::slice::from_raw_parts(start.cast(), length);
         json::write_string(self.out, text, self.style.invalid_utf8).map_err(Fault::Text)
     }
 
