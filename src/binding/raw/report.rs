@@ -31,10 +31,8 @@ const LEVEL: c_int = 1;
 /// SAFETY: R1: plain data only; an error here becomes LUA_ERRERR.
 pub(super) unsafe extern "C-unwind" fn traceback(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
-    if let Some(message) = string_at(l, 1) {
-        if message.ends_with(INTERRUPTED) {
-            cell.interrupted.set(true);
-        }
+    note_interruption(l, cell);
+    if string_at(l, 1).is_some() {
         luaL_traceback(l, l, lua_tolstring(l, 1, std::ptr::null_mut()), LEVEL);
         return 1;
     }
@@ -44,6 +42,15 @@ pub(super) unsafe extern "C-unwind" fn traceback(l: *mut lua_State) -> c_int {
     luaL_traceback(l, l, std::ptr::null(), LEVEL);
     lua_rawseti(l, -2, 2);
     1
+}
+
+/// Remembers that the error on top is Ctrl-C, wherever in a turn it struck: `run` raises it again.
+///
+/// SAFETY: R2: a string is only looked at.
+unsafe fn note_interruption(l: *mut lua_State, cell: &ServerCell) {
+    if string_at(l, -1).is_some_and(|message| message.ends_with(INTERRUPTED)) {
+        cell.interrupted.set(true);
+    }
 }
 
 /// Ends a request whose handler failed; the error, as `traceback` left it, is on top and gets popped.
@@ -56,6 +63,7 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
     if lua_pcall(l, 1, 0, 0) != 0 {
         // What should have taken the report has failed itself, or memory is short: the request has its answer all the
         // same.
+        note_interruption(l, cell);
         lua_settop(l, -2);
     }
     let finish = |service: &mut Service| {
@@ -93,6 +101,7 @@ pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
         push_value(l);
         if lua_pcall(l, 3, 0, 0) != 0 {
             // The log, if there is one, tells of both.
+            note_interruption(l, cell);
             join_failures(l, text);
         }
     }
