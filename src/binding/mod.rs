@@ -6,7 +6,6 @@
 
 mod content;
 mod failures;
-mod fields;
 mod options;
 #[allow(unsafe_code)]
 mod raw;

@@ -8,13 +8,14 @@ use crate::Source;
 /// The modules at the root of the crate, and what each may name beside itself.
 const MAY_NAME: &[(&str, &[&str])] = &[
     ("h1", &[]),
+    ("http", &[]),
     ("ws", &[]),
     ("net", &[]),
     ("routing", &[]),
     ("json", &[]),
     ("server", &["h1", "ws", "net"]),
-    ("testing", &["h1", "ws", "net", "routing", "json", "server"]),
-    ("binding", &["h1", "ws", "net", "routing", "json", "server"]),
+    ("testing", &["h1", "http", "ws", "net", "routing", "json", "server"]),
+    ("binding", &["h1", "http", "ws", "net", "routing", "json", "server"]),
 ];
 
 /// `text` with comments, strings and character literals blanked; line breaks stay where they are.

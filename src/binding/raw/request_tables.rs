@@ -7,7 +7,7 @@ use super::guard::guard;
 use super::handle::{self, Handle, Table};
 use super::request::{HEADERS_METATABLE, must_live, of_self, push_text, query_of, with};
 use super::stack::{push_bytes, push_literal, string_at, text_arg};
-use crate::binding::fields::{JOIN, query_pairs};
+use crate::http::urlencoded::{pair, pieces};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -83,10 +83,8 @@ pub(super) unsafe fn push_query(l: *mut lua_State, handle: &Handle) -> bool {
 /// SAFETY: R1: slices of a string that stays at `index` have no destructor, and neither has the iterator over them.
 unsafe fn each_query_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
     let query = string_at(l, index).unwrap_or_default();
-    for piece in query.split(|&byte| byte == b'&') {
-        if !piece.is_empty() {
-            each(l, piece);
-        }
+    for piece in pieces(query) {
+        each(l, piece);
     }
 }
 
@@ -95,9 +93,8 @@ unsafe fn each_query_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut l
 /// SAFETY: R2, R3.
 unsafe fn push_pair_part(l: *mut lua_State, piece: &[u8], value: bool) {
     push_bytes(l, |emit| {
-        for (name, of_name) in query_pairs(piece) {
-            emit(if value { &of_name } else { &name });
-        }
+        let (name, of_name) = pair(piece);
+        emit(if value { &of_name } else { &name });
     });
 }
 
@@ -124,7 +121,7 @@ pub(super) unsafe fn push_headers(l: *mut lua_State, handle: &Handle) -> bool {
             if cookie {
                 push_literal(l, "; ");
             } else {
-                lua_pushlstring_(l, JOIN.as_ptr().cast(), JOIN.len());
+                push_literal(l, ", ");
             }
             lua_insert(l, -2);
             lua_concat(l, 3);
@@ -212,7 +209,7 @@ pub(super) unsafe extern "C-unwind" fn query_all(l: *mut lua_State) -> c_int {
     push_text(l, handle, |request| Some(query_of(request)));
     lua_createtable(l, 1, 0);
     each_query_piece(l, 3, |l, piece| {
-        let same = guard(l, || query_pairs(piece).any(|(name, _)| *name == *wanted));
+        let same = guard(l, || *pair(piece).0 == *wanted);
         if same {
             push_pair_part(l, piece, true);
             let next = lua_objlen(l, 4) as lua_Integer + 1;
