@@ -110,11 +110,13 @@ describe("an application", function()
 
   it("runs several handlers in turn", function()
     local app = fastslua.app()
+    local seen
     app:get("/", function(req, res, next)
       req.trace = { "first" }
       res:set("X-First", "1")
-      local status, body = next()
-      return status, body .. " back"
+      local sent = next()
+      req.trace[3] = tostring(sent) .. tostring(res.headers_sent)
+      seen = table.concat(req.trace, " ")
     end, function(req, _, next)
       req.trace[2] = "second"
       return next()
@@ -129,7 +131,8 @@ describe("an application", function()
     local server = serve.with(app)
     local response = serve.get(server, "/")
     assert.are.equal(201, response.status)
-    assert.are.equal("first second back", response.body)
+    assert.are.equal("first second", response.body)
+    assert.are.equal("first second truetrue", seen)
     assert.are.equal("1", response.fields["x-first"])
     assert.are.equal("stopped", serve.get(server, "/stop").body)
   end)
@@ -209,7 +212,9 @@ describe("an application", function()
       assert.is_false(fine)
       assert.is_truthy(message:find("an application made by fastslua.app() is needed", 1, true), message)
     end
-    assert.is_false(pcall(fastslua.app, { debug = true }))
+    for _, options in ipairs({ { debug = 1 }, { colour = true }, { json = { colour = true } }, { strict = "x" } }) do
+      assert.is_false(pcall(fastslua.app, options))
+    end
   end)
 end)
 

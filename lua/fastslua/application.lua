@@ -1,103 +1,56 @@
--- Applications: routes with their handlers, and the way to serve them.
+-- Applications: routers that can be served.
 --
--- Routes are matched natively: this file registers patterns in a native router and keeps one function per route, at
--- the route's slot + 1 of `_chains`, which the server calls with (req, res). Nothing here runs while a request is
--- handled, but the chain of a route that has several handlers.
+-- Routes are matched natively: compiling puts patterns into a native router and one function per route into `_chains`,
+-- at the route's slot + 1, which the server calls with (req, res); at 0 is what requests without a route get.
 
-local _, _, native = ...
+local _, module, native = ...
+
+local chain = native.layer("fastslua.chain")
+local compiler = native.layer("fastslua.compiler")
+local routing = native.layer("fastslua.routing")
 
 local application = {}
 
-local Application = {}
-Application.__index = Application
-Application.__name = "fastslua.app"
+local Application = routing.class("app")
 
-function Application.__tostring(app)
-  return ("fastslua.app (%d routes)"):format(app._count)
-end
-
---- What a value is, for messages.
-local function describe(value)
-  if value == nil then
-    return "nil"
-  end
-  return "a " .. type(value)
-end
-
---- Checks what was given for a route; errors point to the caller of `app:get`.
-local function check_route(app, name, path, handlers, count)
-  if getmetatable(app) ~= Application then
-    error(("app:%s needs an application before the colon, got %s"):format(name, describe(app)), 4)
-  end
-  if type(path) ~= "string" then
-    error(("app:%s needs a path as string, got %s"):format(name, describe(path)), 4)
-  end
-  if path:sub(1, 1) ~= "/" then
-    error(("app:%s('%s'): a path begins with '/'"):format(name, path), 4)
-  end
-  if count == 0 then
-    error(("app:%s('%s') needs a handler"):format(name, path), 4)
-  end
-  for index = 1, count do
-    if type(handlers[index]) ~= "function" then
-      local what = count == 1 and "the handler" or ("handler %d"):format(index)
-      error(("app:%s('%s'): %s is %s, not a function"):format(name, path, what, describe(handlers[index])), 4)
-    end
-  end
-end
-
---- One function that calls the handlers in turn; each gets the next one as third argument.
-local function compose(handlers, count)
-  if count == 1 then
-    return handlers[1]
-  end
-  local chain = handlers[count]
-  for index = count - 1, 1, -1 do
-    local handler, rest = handlers[index], chain
-    chain = function(req, res)
-      return handler(req, res, function()
-        return rest(req, res)
-      end)
-    end
-  end
-  return chain
-end
-
-local function add(app, name, method, path, ...)
-  local handlers, count = { ... }, select("#", ...)
-  check_route(app, name, path, handlers, count)
-  local slot, message = app._router:add(method, path)
-  if not slot then
-    error(("app:%s('%s'): %s"):format(name, path, message), 3)
-  end
-  app._chains[slot + 1] = compose(handlers, count)
-  app._count = app._count + 1
-  return app
-end
-
-for _, name in ipairs({ "get", "post", "put", "patch", "delete", "options", "head" }) do
-  local method = name:upper()
-  --- app:get(path, handler, ...): the application.
-  Application[name] = function(app, path, ...)
-    -- In parentheses: no tail call, so that the levels of errors count the same everywhere.
-    return (add(app, name, method, path, ...))
-  end
-end
-
---- app:all(path, handler, ...): every method.
-function Application.all(app, path, ...)
-  return (add(app, "all", "*", path, ...))
-end
+local OPTIONS = { case_sensitive = "boolean", strict = "boolean", debug = "boolean", json = "table" }
 
 --- app:listen(port) or app:listen(options): a server, or nil, message, code.
 Application.listen = native.listen
 
---- fastslua.app(): an application without routes.
-function application.new(...)
-  if select("#", ...) > 0 then
-    error("fastslua.app takes no arguments", 2)
+--- Called by the server before a request, when the application has changed.
+Application._compile = compiler.compile
+
+--- Called by the server when a function has failed: which route it was on the way to (slot + 1, or nil), and which
+--- error handlers are its own (0: those of that route). Returns the error that is left.
+function Application._fail(app, failure, req, res, slot, scope)
+  if scope == 0 then
+    local entry = app._entries[slot]
+    scope = entry and entry.scope or 1
   end
-  return setmetatable({ _router = native.router(), _chains = {}, _count = 0 }, Application)
+  return chain.fail(app._scopes[scope] or {}, failure, req, res)
 end
+
+--- fastslua.app([options]): an application without routes.
+function application.new(options)
+  local message = routing.wrong_options("fastslua.app", options, OPTIONS)
+  if message then
+    error(message, 2)
+  end
+  options = options or {}
+  local app = routing.new(Application, options)
+  app._router = native.router()
+  app._chains, app._entries, app._scopes = {}, {}, {}
+  local fine, problem = pcall(app._router.configure, app._router, options.debug, options.json)
+  if not fine then
+    error("fastslua.app: option 'json': " .. problem, 2)
+  end
+  app._router:touch()
+  return app
+end
+
+module.app = application.new
+module.router = native.layer("fastslua.router")
+module.error = native.layer("fastslua.errors")
 
 return application

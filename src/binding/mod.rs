@@ -9,4 +9,5 @@ mod failures;
 mod options;
 #[allow(unsafe_code)]
 mod raw;
+mod refusal;
 mod service;

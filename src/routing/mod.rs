@@ -42,5 +42,5 @@ mod tree;
 pub use captures::{Capture, Captures, decode};
 pub use method::Methods;
 pub use pattern::{Kind, Options, Param, PatternError};
-pub use prefix::Prefix;
+pub use prefix::{Cover, Prefix};
 pub use router::{Found, Place, RouteId, Router};

@@ -5,7 +5,8 @@
 use std::fmt;
 
 use super::captures::{Capture, Captures};
-use super::path::raw_length;
+use super::parser;
+use super::path::{SEGMENTS_MAX, raw_length};
 use super::segment::Segment;
 
 /// How a pattern is compared. The defaults are Express's: `/a`, `/A` and `/a/` are one.
@@ -81,6 +82,43 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
+    /// Reads a pattern that stands below `prefixes`, outermost first: `/units` below `/api` and `/v1` is
+    /// `/api/v1/units`, and `/` below them is `/api/v1`. A name may come again in another part.
+    pub fn below(prefixes: &[&str], source: &str, options: &Options) -> Result<Pattern, PatternError> {
+        let last = parser::parse(source, options)?;
+        let Some((outermost, others)) = prefixes.split_first() else {
+            return Ok(last);
+        };
+        let mut pattern = prefix(outermost, options)?;
+        for other in others {
+            pattern = pattern.join(prefix(other, options)?);
+        }
+        let pattern = pattern.join(last);
+        if pattern.segments.len() > SEGMENTS_MAX {
+            let what = format!("it has more than {SEGMENTS_MAX} segments");
+            return Err(PatternError::new(format!(
+                "route pattern \"{}\": {what}",
+                pattern.source
+            )));
+        }
+        Ok(pattern)
+    }
+
+    /// The pattern with another one behind it.
+    fn join(self, behind: Pattern) -> Pattern {
+        let before = self.source.strip_suffix('/').unwrap_or(&self.source);
+        let source = match &*behind.source {
+            "/" if !before.is_empty() => before.into(),
+            other => [before, other].concat().into_boxed_str(),
+        };
+        Pattern {
+            source,
+            segments: [&*self.segments, &*behind.segments].concat().into_boxed_slice(),
+            params: [&*self.params, &*behind.params].concat().into_boxed_slice(),
+            ..behind
+        }
+    }
+
     /// Notes where the parameters stand in `path`, which has been cut in `captures` and matches.
     pub fn capture(&self, path: &[u8], captures: &mut Captures) {
         captures.values.clear();
@@ -122,4 +160,14 @@ impl Pattern {
             });
         }
     }
+}
+
+/// Reads the pattern of a prefix.
+pub(super) fn prefix(source: &str, options: &Options) -> Result<Pattern, PatternError> {
+    let pattern = parser::parse(source, options)?;
+    if pattern.rest {
+        let what = "a prefix takes everything below it and cannot hold a * segment";
+        return Err(PatternError::new(format!("prefix \"{source}\": {what}")));
+    }
+    Ok(pattern)
 }

@@ -1,9 +1,17 @@
 //! Where middleware and mounted routers stand: the beginning of a path, whole segments of it.
 
 use super::captures::Captures;
-use super::parser;
-use super::pattern::{Options, Param, Pattern, PatternError};
+use super::pattern::{self, Options, Param, Pattern, PatternError};
 use super::segment::{Segment, same};
+
+/// Which paths of a route lie under a prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cover {
+    Always,
+    /// [`Prefix::matches`] has to be asked for each path.
+    Sometimes,
+    Never,
+}
 
 /// A prefix that has been compiled: `/admin` takes `/admin`, `/admin/` and `/admin/users`, and not `/administrator`.
 #[derive(Debug)]
@@ -16,12 +24,14 @@ pub struct Prefix {
 impl Prefix {
     /// Compiles a prefix. It may hold parameters, but no `*rest`: it takes everything below anyway. `strict` means
     /// nothing here.
-    pub fn compile(pattern: &str, options: &Options) -> Result<Prefix, PatternError> {
-        let pattern = parser::parse(pattern, options)?;
-        if pattern.rest {
-            let what = "a prefix takes everything below it and cannot hold a * segment";
-            return Err(PatternError::new(format!("prefix \"{}\": {what}", pattern.source)));
-        }
+    pub fn compile(source: &str, options: &Options) -> Result<Prefix, PatternError> {
+        Prefix::compile_below(&[], source, options)
+    }
+
+    /// Compiles a prefix that stands below others, as [`super::Router::insert_below`] does a route.
+    pub fn compile_below(prefixes: &[&str], source: &str, options: &Options) -> Result<Prefix, PatternError> {
+        pattern::prefix(source, options)?;
+        let pattern = Pattern::below(prefixes, source, options)?;
         let literal = |segment: &Segment| match segment {
             // A percent sign or a slash that was decoded stands encoded in every path.
             Segment::Literal(text) if !text.iter().any(|byte| matches!(byte, b'%' | b'/')) => {
@@ -68,6 +78,40 @@ impl Prefix {
         } else {
             captures.split.segments[count - 1].end as usize
         })
+    }
+
+    /// How many segments of a path the prefix takes.
+    pub fn segment_count(&self) -> usize {
+        self.pattern.segments.len()
+    }
+
+    /// Which of the paths that a route takes lie under the prefix, as far as the patterns tell.
+    pub(super) fn covers(&self, route: &Pattern) -> Cover {
+        let mut cover = Cover::Always;
+        for (index, own) in self.pattern.segments.iter().enumerate() {
+            let Some(other) = route.segments.get(index) else {
+                return if route.rest { Cover::Sometimes } else { Cover::Never };
+            };
+            let exact = self.pattern.options.case_sensitive;
+            match (own, other) {
+                (Segment::Literal(one), Segment::Literal(text)) if same(one, text, exact) => {
+                    // A route that ignores case takes more than an exact prefix does.
+                    if exact && !route.options.case_sensitive {
+                        cover = Cover::Sometimes;
+                    }
+                }
+                (Segment::Literal(one), Segment::Literal(text)) => {
+                    if route.options.case_sensitive || !same(one, text, false) {
+                        return Cover::Never;
+                    }
+                    cover = Cover::Sometimes;
+                }
+                (Segment::Any, Segment::Literal(_) | Segment::Any | Segment::Typed(_)) => {}
+                (Segment::Typed(one), Segment::Typed(kind)) if one == kind => {}
+                _ => cover = Cover::Sometimes,
+            }
+        }
+        cover
     }
 
     /// The parameters of the prefix, in the order of its captures.

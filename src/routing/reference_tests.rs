@@ -317,4 +317,34 @@ proptest! {
             path.insert(0, b'/');
         }
     }
+
+    #[test]
+    fn covers_agree_with_matches(
+        prefix in plan(),
+        plans in proptest::collection::vec(plan(), 1..12),
+        paths in proptest::collection::vec(path(), 1..30),
+    ) {
+        let mut captures = Captures::new();
+        let Ok(prefix) = Prefix::compile(&prefix.pattern(), &prefix.options) else {
+            return Ok(());
+        };
+        for plan in &plans {
+            let mut router = Router::new();
+            let Ok(id) = router.insert(Methods::GET, &plan.pattern(), &plan.options) else {
+                continue;
+            };
+            let cover = router.cover(&prefix, id);
+            for path in &paths {
+                if router.find(Methods::GET, path.as_bytes(), &mut captures) != Found::Route(id) {
+                    continue;
+                }
+                let under = prefix.matches(path.as_bytes(), &mut captures).is_some();
+                match cover {
+                    Cover::Always => prop_assert!(under, "{} {}", plan.pattern(), path),
+                    Cover::Never => prop_assert!(!under, "{} {}", plan.pattern(), path),
+                    Cover::Sometimes => {}
+                }
+            }
+        }
+    }
 }

@@ -8,6 +8,7 @@ use super::method::Methods;
 use super::parser;
 use super::path::Unsplit;
 use super::pattern::{Options, Param, Pattern, PatternError};
+use super::prefix::{Cover, Prefix};
 use super::tree::{Entry, Tree};
 
 /// The last place; the one behind it means "no route" in the tree.
@@ -112,7 +113,20 @@ impl Router {
 
     /// Registers a route behind all others.
     pub fn insert(&mut self, methods: Methods, pattern: &str, options: &Options) -> Result<RouteId, PatternError> {
-        let pattern = parser::parse(pattern, options)?;
+        self.insert_below(methods, &[], pattern, options)
+    }
+
+    /// Registers a route of which the first segments are those of `prefixes`, outermost first, as routers mounted in
+    /// one another have them: `/units` below `/api` is `/api/units`, and `/` below it is `/api`. A parameter may be
+    /// named again in another part; both have their captures.
+    pub fn insert_below(
+        &mut self,
+        methods: Methods,
+        prefixes: &[&str],
+        pattern: &str,
+        options: &Options,
+    ) -> Result<RouteId, PatternError> {
+        let pattern = Pattern::below(prefixes, pattern, options)?;
         if self.last_place == PLACE_MAX {
             return Err(PatternError::new(format!(
                 "route pattern \"{}\": there are no places left",
@@ -259,6 +273,12 @@ impl Router {
     /// The methods of a route; none when it is gone.
     pub fn methods(&self, id: RouteId) -> Methods {
         self.route(id).map_or(Methods::NONE, |route| route.methods)
+    }
+
+    /// Which of the paths that a route takes lie under a prefix; never, when the route is gone.
+    pub fn cover(&self, prefix: &Prefix, id: RouteId) -> Cover {
+        self.route(id)
+            .map_or(Cover::Never, |route| prefix.covers(&route.pattern))
     }
 
     /// All routes in the order of registration.

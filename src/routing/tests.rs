@@ -280,3 +280,58 @@ fn prefixes_stand_on_whole_segments() {
         "prefix \"/a/*rest\": a prefix takes everything below it and cannot hold a * segment"
     );
 }
+
+/// A prefix, a route, and which of the route's paths lie under the prefix.
+const COVERS: &[(&str, Options, &str, Options, Cover)] = &[
+    ("/", LOOSE, "/", LOOSE, Cover::Always),
+    ("/", LOOSE, "/a/*rest", LOOSE, Cover::Always),
+    ("/a", LOOSE, "/A/b", LOOSE, Cover::Always),
+    ("/a", LOOSE, "/A/b", EXACT, Cover::Always),
+    ("/a", EXACT, "/a/b", LOOSE, Cover::Sometimes),
+    ("/a", EXACT, "/A/b", EXACT, Cover::Never),
+    ("/a", EXACT, "/A/b", LOOSE, Cover::Sometimes),
+    ("/a", LOOSE, "/ab", LOOSE, Cover::Never),
+    ("/a/b", LOOSE, "/a", LOOSE, Cover::Never),
+    ("/a/b", LOOSE, "/a/*rest", LOOSE, Cover::Sometimes),
+    ("/a", LOOSE, "/:x", LOOSE, Cover::Sometimes),
+    ("/:x", LOOSE, "/a", LOOSE, Cover::Always),
+    ("/:x", LOOSE, "/:y/z", LOOSE, Cover::Always),
+    ("/:x<int>", LOOSE, "/:y<int>", LOOSE, Cover::Always),
+    ("/:x<int>", LOOSE, "/:y<uint>", LOOSE, Cover::Sometimes),
+    ("/:x", LOOSE, "/:y(%d*)", LOOSE, Cover::Sometimes),
+    ("/:x/b", LOOSE, "/a/c", LOOSE, Cover::Never),
+];
+
+#[test]
+fn covers_are_told_from_patterns() {
+    for (prefix, options, route, of_route, cover) in COVERS {
+        let prefix_compiled = Prefix::compile(prefix, options).expect(prefix);
+        let mut router = Router::new();
+        let id = router.insert(Methods::GET, route, of_route).expect(route);
+        assert_eq!(router.cover(&prefix_compiled, id), *cover, "{prefix} {route}");
+    }
+}
+
+#[test]
+fn routes_stand_below_prefixes() {
+    let mut router = Router::new();
+    let mut captures = Captures::new();
+    let mut insert = |prefixes: &[&str], pattern| router.insert_below(Methods::GET, prefixes, pattern, &LOOSE);
+    let unit = insert(&["/", "/t/:id/", "/v1"], "/units/:id").expect("a name may come again in another part");
+    let root = insert(&["/t/:id"], "/").expect("a root");
+    assert!(insert(&["/t/*all"], "/").is_err(), "a rest in the middle");
+    assert!(
+        insert(&[&"/a".repeat(60)], &"/b".repeat(5)).is_err(),
+        "too many segments"
+    );
+    assert_eq!(router.pattern(unit), Some("/t/:id/v1/units/:id"));
+    assert_eq!(router.pattern(root), Some("/t/:id"));
+    let path = b"/t/red/v1/units/7";
+    assert_eq!(router.find(Methods::GET, path, &mut captures), Found::Route(unit));
+    assert_eq!(captures.value(path, 0).as_deref(), Some(&b"red"[..]));
+    assert_eq!(captures.value(path, 1).as_deref(), Some(&b"7"[..]));
+    assert_eq!(router.find(Methods::GET, b"/t/red/", &mut captures), Found::Route(root));
+    let prefix = Prefix::compile_below(&["/t/:id"], "/v1", &LOOSE).expect("a prefix");
+    assert_eq!(prefix.matches(path, &mut captures), Some(9));
+    assert_eq!(prefix.segment_count(), 3);
+}

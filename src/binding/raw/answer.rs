@@ -6,7 +6,7 @@
 use super::body::HeldBody;
 use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle};
-use super::json_encode::{self, Style};
+use super::json_encode;
 use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
 use super::state::{State, current};
@@ -159,7 +159,7 @@ pub(super) unsafe fn send_json(l: *mut lua_State, cell: &ServerCell, id: Request
     let mut fault = Line::new();
     let sent = guard(l, || {
         let scratch = &mut *state.scratch.borrow_mut();
-        let sent = if json_encode::encode(l, state, scratch, index, Style::DEFAULT, &mut fault) {
+        let sent = if json_encode::encode(l, state, scratch, index, cell.style(), &mut fault) {
             respond(
                 cell,
                 id,

@@ -7,12 +7,12 @@ use super::response;
 use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
 use super::state::Tag;
-use crate::binding::content;
+use crate::binding::refusal::refuse;
 use crate::binding::service::Service;
 use crate::h1::Method;
 use crate::http::urlencoded::percent_is_sound;
 use crate::routing::{Found, Router};
-use crate::server::{Payload, RequestId};
+use crate::server::RequestId;
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -23,13 +23,20 @@ const HANDLER: c_int = lua_upvalueindex(3);
 const REQUEST_METATABLE: c_int = lua_upvalueindex(4);
 const RESPONSE_METATABLE: c_int = lua_upvalueindex(5);
 
+/// Where the table of functions has the chain of requests that no route takes: before those by slot + 1.
+const UNROUTED: lua_Integer = 0;
+
 /// Where a request goes.
 #[derive(Clone, Copy)]
 enum Way {
     /// The handler of a server without an application.
     Handler,
+    /// The application has changed: its routes have to be compiled before anything is found.
+    Compile,
     /// A route of the application, by slot.
     Route(usize),
+    /// No route takes it; the application's middleware may.
+    NoRoute,
     /// It has been answered here.
     Answered,
 }
@@ -40,15 +47,27 @@ enum Way {
 pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     let id = cell.current.get();
-    let way = guard(l, || way(cell, id));
-    if let Way::Answered = way {
+    let mut to = guard(l, || way(cell, id));
+    if matches!(to, Way::Compile) {
+        lua_rawgeti(l, LUA_ENVIRONINDEX, slot::APP.into());
+        compile(l);
+        to = guard(l, || way(cell, id));
+    }
+    if matches!(to, Way::Answered | Way::Compile) {
         return 0;
     }
     // It stays at 1, below the arguments: a handler that lets go of it does not free it under us.
     let response = &*handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
-    match way {
+    match to {
         Way::Route(slot) => {
             lua_rawgeti(l, HANDLER, slot as lua_Integer + 1);
+        }
+        Way::NoRoute => {
+            lua_rawgeti(l, HANDLER, UNROUTED);
+            if lua_type(l, -1) == LUA_TNIL {
+                guard(l, || conclude(cell, id));
+                return 0;
+            }
         }
         _ => lua_pushvalue(l, HANDLER),
     }
@@ -56,21 +75,47 @@ pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
     lua_pushvalue(l, -1);
     lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
     lua_pushvalue(l, 1);
+    lua_pushvalue(l, -1);
+    lua_rawseti(l, LUA_ENVIRONINDEX, slot::RESPONSE.into());
     lua_call(l, 2, 3);
     if lua_type(l, 2) != LUA_TNIL || lua_type(l, 3) != LUA_TNIL {
-        take_results(l, cell, response);
+        take_results(l, cell, response, None);
     }
-    if !response.sent.get() && !guard(l, || cell.with(|service| service.server.responded(id)).unwrap_or(true)) {
-        let mut message = Line::new();
-        guard(l, || {
-            message.push(b"the handler of ");
-            cell.write_route(id, &mut message);
-            message.push(b" has returned without an answer");
-        });
-        push_line(l, &message);
-        lua_error(l);
+    if !response.sent.get() {
+        must_be_answered(l, cell, id);
     }
     0
+}
+
+/// Compiles the routes of the application on top, which is popped.
+///
+/// SAFETY: R1: nothing is alive here.
+pub(super) unsafe fn compile(l: *mut lua_State) {
+    lua_getfield(l, -1, c"_compile".as_ptr());
+    lua_insert(l, -2);
+    lua_call(l, 1, 0);
+}
+
+/// A request that middleware alone has seen gets the answer of a request without a route; one whose handler has let it
+/// go unanswered is a failure.
+///
+/// SAFETY: R2: the message is plain data.
+unsafe fn must_be_answered(l: *mut lua_State, cell: &ServerCell, id: RequestId) {
+    if guard(l, || cell.with(|service| service.server.responded(id)).unwrap_or(true)) {
+        return;
+    }
+    if cell.app_router().is_some() && cell.route.get().is_none() {
+        guard(l, || conclude(cell, id));
+        return;
+    }
+    let mut message = Line::new();
+    guard(l, || {
+        message.push(b"the handler of ");
+        cell.write_route(id, &mut message);
+        message.push(b" has returned without an answer");
+    });
+    push_line(l, &message);
+    lua_error(l);
 }
 
 /// Finds the way of a request, and answers those that need no handler.
@@ -85,31 +130,43 @@ fn way(cell: &ServerCell, id: RequestId) -> Way {
                 service,
                 id,
                 400,
-                b"A percent sign in the target is not followed by two hexadecimal digits.\n",
+                b"A percent sign in the target is not followed by two hexadecimal digits.",
             );
             return Way::Answered;
         }
-        let router = cell.router.get();
-        if router.is_null() {
+        let Some(router) = cell.app_router() else {
             return Way::Handler;
+        };
+        if router.stale.get() {
+            return Way::Compile;
         }
-        // SAFETY: R4: the server's table holds the router.
-        let router = unsafe { &*router }.router.borrow();
+        cell.base.set(None);
+        cell.scope.set(0);
+        let router = router.router.borrow();
         let method = router.method(request.text(head.method_text));
         let path = request.text(head.path);
         let found = router.find(method, path, &mut cell.captures.borrow_mut());
+        cell.found.set(found);
         match found {
             Found::Route(route) => {
                 cell.route.set(Some(route));
                 Way::Route(route.slot())
             }
-            other => {
-                answer_without_route(service, id, &router, other);
-                Way::Answered
-            }
+            _ => Way::NoRoute,
         }
     });
     way.unwrap_or(Way::Answered)
+}
+
+/// Answers a request that no route has taken, unless somebody has answered it.
+pub(super) fn conclude(cell: &ServerCell, id: RequestId) {
+    cell.with(|service| {
+        if let Some(router) = cell.app_router()
+            && !service.server.responded(id)
+        {
+            answer_without_route(service, id, &router.router.borrow(), cell.found.get());
+        }
+    });
 }
 
 /// 404, 405 with `Allow`, and the answer to OPTIONS (RFC 9110 sections 15.5.5, 15.5.6, 9.3.7).
@@ -129,11 +186,11 @@ fn answer_without_route(service: &mut Service, id: RequestId, router: &Router, f
             if options {
                 allow(service, id, 204, b"", &names);
             } else {
-                allow(service, id, 405, b"This path does not take this method.\n", &names);
+                allow(service, id, 405, b"This path does not take this method.", &names);
             }
         }
-        Found::BadPercent => refuse(service, id, 400, b"A percent sequence in the path is malformed.\n"),
-        _ => refuse(service, id, 404, b"Nothing is found at this path.\n"),
+        Found::BadPercent => refuse(service, id, 400, b"A percent sequence in the path is malformed."),
+        _ => refuse(service, id, 404, b"Nothing is found at this path."),
     }
 }
 
@@ -145,21 +202,11 @@ fn allow(service: &mut Service, id: RequestId, status: u16, sentence: &[u8], met
     refuse(service, id, status, sentence);
 }
 
-/// Answers with a sentence. What cannot be sent any more is somebody else's answer.
-pub(super) fn refuse(service: &mut Service, id: RequestId, status: u16, sentence: &[u8]) {
-    if let Some(response) = service.server.response_mut(id) {
-        let _ = response.set_status(status);
-        if !sentence.is_empty() {
-            let _ = response.set_content_type(content::TEXT);
-        }
-    }
-    let _ = service.server.respond(id, Payload::Bytes(sentence));
-}
-
-/// What a handler returned, at 2, 3 and 4: text, a table for JSON, or status, body, headers. The response lies at 1.
+/// What a handler returned, at 2, 3 and 4: text, a table for JSON, or status, body, headers. The response lies at 1;
+/// `holder` as for [`answer::send`].
 ///
 /// SAFETY: R1: plain data only; faults are raised.
-unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response: &Handle) {
+pub(super) unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response: &Handle, holder: Option<&Handle>) {
     let kind = lua_type(l, 2);
     let body_at = match kind {
         LUA_TSTRING | LUA_TTABLE => 2,
@@ -195,7 +242,7 @@ unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response: &Handle) 
             response::set_fields(l, response, 4);
         }
     }
-    if answer::send(l, cell, response.id, body_at, None) == Sent::Yes {
+    if answer::send(l, cell, response.id, body_at, holder) == Sent::Yes {
         response.sent.set(true);
     }
 }

@@ -7,7 +7,7 @@
 use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{json, layers, listen, report, request, request_tables, response, router, server, turn};
+use super::{chain, json, layers, listen, report, request, request_tables, response, router, server, turn};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -100,9 +100,9 @@ unsafe fn fill_server(l: *mut lua_State, metatable: c_int) {
 /// SAFETY: R1.
 unsafe fn fill_router(l: *mut lua_State, metatable: c_int) {
     set_functions(l, metatable, &[("__gc", router::collect)]);
-    lua_createtable(l, 0, 1);
+    lua_createtable(l, 0, 8);
     let methods = lua_gettop(l);
-    set_functions(l, methods, &[("add", router::add)]);
+    set_functions(l, methods, &router::METHODS);
     set_field(l, metatable, "__index");
 }
 
@@ -153,11 +153,11 @@ unsafe fn push_module(l: *mut lua_State) {
     set_functions(l, MODULE_AT, &[("listen", listen::listen)]);
     push_json(l);
     set_field(l, MODULE_AT, "json");
-    layers::preload(l, MODULE_AT);
-    layers::push_value(l, MODULE_AT, layers::APPLICATION);
-    push_literal(l, "new");
-    lua_rawget(l, -2);
-    set_field(l, MODULE_AT, "app");
+    push_native(l);
+    let native = lua_gettop(l);
+    layers::preload(l, MODULE_AT, native);
+    // It puts `app`, `router` and `error` into the module.
+    layers::push_value(l, MODULE_AT, native, layers::APPLICATION);
     lua_settop(l, MODULE_AT);
 }
 
@@ -176,19 +176,39 @@ unsafe fn push_json(l: *mut lua_State) {
     }
 }
 
-/// Pushes the functions that only the Lua layers use.
+/// The functions that only the Lua layers use.
+const NATIVE: [(&str, lua_CFunction); 11] = [
+    ("listen", listen::listen_app),
+    ("check", router::check),
+    ("fits", router::fits),
+    ("reason", report::reason),
+    ("follow", chain::follow),
+    ("conclude", chain::conclude),
+    ("enter", chain::enter),
+    ("under", chain::under),
+    ("capture", chain::capture),
+    ("release", chain::release),
+    ("settle", chain::settle),
+];
+
+/// Pushes the table of them, with the metatable of error objects.
 ///
 /// SAFETY: R1.
-pub(super) unsafe fn push_native(l: *mut lua_State) {
+unsafe fn push_native(l: *mut lua_State) {
     push_registry(l);
     let registry = lua_gettop(l);
-    lua_createtable(l, 0, 2);
+    lua_createtable(l, 0, 16);
     let table = lua_gettop(l);
     push_literal(l, ROUTER);
     lua_rawget(l, registry);
     push_function(l, registry, router::create, 1);
     set_field(l, table, "router");
-    push_function(l, registry, listen::listen_app, 0);
-    set_field(l, table, "listen");
+    push_literal(l, ERROR);
+    lua_rawget(l, registry);
+    set_field(l, table, "error_metatable");
+    for (name, function) in NATIVE {
+        push_function(l, registry, function, 0);
+        set_field(l, table, name);
+    }
     lua_remove(l, registry);
 }

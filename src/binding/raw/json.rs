@@ -66,7 +66,7 @@ pub(super) unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
 /// The options of `encode`: `invalid_utf8` = "replace", `empty` = "array".
 ///
 /// SAFETY: R2: only `lua_next` and reads of strings inside the guard.
-unsafe fn style(l: *mut lua_State, index: c_int) -> Style {
+pub(super) unsafe fn style(l: *mut lua_State, index: c_int) -> Style {
     let mut style = Style::DEFAULT;
     each_option(l, index, |name, value| {
         match (name, value) {

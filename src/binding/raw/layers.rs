@@ -4,10 +4,9 @@
 //! A layer is a chunk that gets its name, the module's table and the functions that only layers may use, and returns
 //! what `require` returns. Those who work on the layers have them read from the folder that `FASTSLUA_LUA_PATH` names.
 
-use super::entry::push_native;
 use super::guard::{fail, line};
-use super::stack::{push_bytes, push_literal};
-use super::state::push_function;
+use super::stack::{push_bytes, push_literal, set_field, text_arg};
+use super::state::{push_function, push_registry};
 use mlua::ffi::*;
 use std::ffi::CStr;
 use std::os::raw::c_int;
@@ -35,55 +34,102 @@ macro_rules! layers {
 /// Every layer, once.
 static LAYERS: &[Layer] = layers! {
     c"fastslua.application" = "fastslua/application.lua", c"=fastslua/application.lua";
+    c"fastslua.arity" = "fastslua/arity.lua", c"=fastslua/arity.lua";
+    c"fastslua.chain" = "fastslua/chain.lua", c"=fastslua/chain.lua";
+    c"fastslua.compiler" = "fastslua/compiler.lua", c"=fastslua/compiler.lua";
+    c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
+    c"fastslua.patterns" = "fastslua/patterns.lua", c"=fastslua/patterns.lua";
+    c"fastslua.router" = "fastslua/router.lua", c"=fastslua/router.lua";
+    c"fastslua.routing" = "fastslua/routing.lua", c"=fastslua/routing.lua";
 };
 
 /// The place of the application in the list.
 pub(super) const APPLICATION: usize = 0;
 
-/// Upvalues of `load`, after the state: the module's table and which layer.
+/// Upvalues of `load`, after the state: the module's table, which layer, and the table of functions that only layers may
+/// use. At 1 that one holds a table of the layers that were loaded, by number from 1.
 const MODULE: c_int = lua_upvalueindex(2);
 const LAYER: c_int = lua_upvalueindex(3);
+const NATIVE: c_int = lua_upvalueindex(4);
+const LOADED: lua_Integer = 1;
 
 /// The state's table lies at 1 while the module is made.
 const REGISTRY: c_int = 1;
 
-/// Has `require` find the layers, where there is a `package` table. `module`: where the module's table lies.
+/// Has `require` find the layers, where there is a `package` table, and the layers one another. `module` and `native`: where
+/// these tables lie.
 ///
 /// SAFETY: R1: nothing is alive here.
-pub(super) unsafe fn preload(l: *mut lua_State, module: c_int) {
+pub(super) unsafe fn preload(l: *mut lua_State, module: c_int, native: c_int) {
+    let top = lua_gettop(l);
+    lua_createtable(l, LAYERS.len() as c_int, 0);
+    lua_rawseti(l, native, LOADED);
+    lua_pushvalue(l, module);
+    lua_pushvalue(l, native);
+    push_function(l, REGISTRY, layer, 2);
+    set_field(l, native, "layer");
     lua_getfield(l, LUA_GLOBALSINDEX, c"package".as_ptr());
-    if lua_type(l, -1) != LUA_TTABLE {
-        return;
+    if lua_type(l, -1) == LUA_TTABLE {
+        push_literal(l, "preload");
+        lua_rawget(l, -2);
     }
-    push_literal(l, "preload");
-    lua_rawget(l, -2);
-    if lua_type(l, -1) != LUA_TTABLE {
-        return;
+    if lua_type(l, -1) == LUA_TTABLE {
+        let preload = lua_gettop(l);
+        for (at, layer) in LAYERS.iter().enumerate() {
+            push_loader(l, module, native, at);
+            lua_setfield(l, preload, layer.name.as_ptr());
+        }
     }
-    let preload = lua_gettop(l);
-    for (at, layer) in LAYERS.iter().enumerate() {
-        push_loader(l, module, at);
-        lua_setfield(l, preload, layer.name.as_ptr());
-    }
+    lua_settop(l, top);
 }
 
 /// SAFETY: R1.
-unsafe fn push_loader(l: *mut lua_State, module: c_int, at: usize) {
+unsafe fn push_loader(l: *mut lua_State, module: c_int, native: c_int, at: usize) {
     lua_pushvalue(l, module);
     lua_pushnumber(l, at as f64);
-    push_function(l, REGISTRY, load, 2);
+    lua_pushvalue(l, native);
+    push_loading(l);
+}
+
+/// Makes the loader of the three values on top.
+///
+/// SAFETY: R1.
+unsafe fn push_loading(l: *mut lua_State) {
+    push_registry(l);
+    lua_insert(l, -4);
+    let registry = lua_gettop(l) - 3;
+    push_function(l, registry, load, 3);
+    lua_remove(l, registry);
 }
 
 /// Pushes what a layer returns.
 ///
 /// SAFETY: R1.
-pub(super) unsafe fn push_value(l: *mut lua_State, module: c_int, at: usize) {
-    push_loader(l, module, at);
+pub(super) unsafe fn push_value(l: *mut lua_State, module: c_int, native: c_int, at: usize) {
+    push_loader(l, module, native, at);
     lua_pushstring(l, LAYERS[at].name.as_ptr());
     lua_call(l, 1, 1);
 }
 
-/// Loads a layer and runs it with its name, the module, and the functions that only layers may use.
+/// `layer(name)`: what a layer returns, for the others. Its upvalues are those of `load`, without the number.
+///
+/// SAFETY: R1: nothing is alive here.
+unsafe extern "C-unwind" fn layer(l: *mut lua_State) -> c_int {
+    let name = text_arg(l, 1, "name");
+    let Some(at) = LAYERS.iter().position(|layer| layer.name.to_bytes() == name) else {
+        fail(l, &line!("no such layer"))
+    };
+    lua_pushvalue(l, MODULE);
+    lua_pushnumber(l, at as f64);
+    lua_pushvalue(l, LAYER);
+    push_loading(l);
+    lua_pushvalue(l, 1);
+    lua_call(l, 1, 1);
+    1
+}
+
+/// Loads a layer and runs it with its name, the module, and the functions that only layers may use; once for each load of
+/// the module, whoever asks.
 ///
 /// SAFETY: R1: the path's string is gone before the file is loaded from its copy on the stack.
 unsafe extern "C-unwind" fn load(l: *mut lua_State) -> c_int {
@@ -92,6 +138,12 @@ unsafe extern "C-unwind" fn load(l: *mut lua_State) -> c_int {
         fail(l, &line!("no such layer"))
     };
     lua_settop(l, 1);
+    lua_rawgeti(l, NATIVE, LOADED);
+    lua_rawgeti(l, 2, at as lua_Integer + 1);
+    if lua_type(l, -1) != LUA_TNIL {
+        return 1;
+    }
+    lua_settop(l, 2);
     let from_disk = push_bytes(l, |emit| {
         if let Some(folder) = std::env::var_os(LUA_PATH_VARIABLE) {
             let path = std::path::Path::new(&folder).join(layer.file);
@@ -108,7 +160,9 @@ unsafe extern "C-unwind" fn load(l: *mut lua_State) -> c_int {
     }
     lua_pushvalue(l, 1);
     lua_pushvalue(l, MODULE);
-    push_native(l);
+    lua_pushvalue(l, NATIVE);
     lua_call(l, 3, 1);
+    lua_pushvalue(l, -1);
+    lua_rawseti(l, 2, at as lua_Integer + 1);
     1
 }

@@ -3,7 +3,7 @@
 //! Everything that can be wrong with the call is found, and everything that Lua has to allocate is allocated, before the
 //! port is bound; then binding succeeds, or fails as `nil, message, code`.
 
-use super::dispatch::dispatch;
+use super::dispatch::{self, dispatch};
 use super::guard::{Line, fail, guard, line, push_line};
 use super::report::{report, traceback};
 use super::router;
@@ -58,6 +58,8 @@ pub(super) unsafe extern "C-unwind" fn listen_app(l: *mut lua_State) -> c_int {
     let router = router::at(l, -1);
     lua_rawseti(l, ENVIRONMENT, slot::ROUTER.into());
     cell.router.set(router);
+    lua_pushvalue(l, 2);
+    dispatch::compile(l);
     push_literal(l, "_chains");
     lua_rawget(l, 2);
     lua_replace(l, HANDLER);
@@ -240,8 +242,9 @@ unsafe fn push_functions(l: *mut lua_State) {
 
     lua_pushvalue(l, SERVER_AT);
     push_metatable(l, REQUEST);
+    push_metatable(l, RESPONSE);
     push_metatable(l, ERROR);
-    push_function(l, REGISTRY, report, 3);
+    push_function(l, REGISTRY, report, 4);
     keep_with_environment(l, slot::REPORT);
 
     if luaL_loadbuffer(l, c"".as_ptr(), 0, c"=fastslua".as_ptr()) != 0 {

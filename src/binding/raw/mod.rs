@@ -19,6 +19,7 @@
 
 mod answer;
 mod body;
+mod chain;
 mod dispatch;
 mod entry;
 mod guard;
@@ -28,6 +29,8 @@ mod json_decode;
 mod json_encode;
 mod layers;
 mod listen;
+mod params;
+mod render;
 mod report;
 mod request;
 mod request_tables;

@@ -1,23 +1,25 @@
-//! When a handler fails: its request gets 500 (or the status that the error object carries), the program gets the
-//! traceback, and the turn goes on.
+//! When a handler fails: the application's error handlers may answer, else the library does, with the status that an
+//! error object carries or 500; the program gets the traceback, and the turn goes on.
 
-use super::dispatch::refuse;
 use super::guard::{Line, contained, guard, line, push_line};
-use super::handle;
+use super::handle::{self, Handle};
+use super::render;
 use super::server::{ServerCell, slot};
-use super::stack::{push_literal, set_field, string_at};
+use super::stack::{Named, number_arg, push_literal, set_field, string_at, type_name};
 use super::state::{ERROR, Tag, push_registry};
+use crate::binding::refusal::refuse;
 use crate::binding::service::Service;
-use crate::h1::Reject;
+use crate::h1::{Reject, reason_phrase};
 use crate::server::RequestId;
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
 /// Upvalue of `traceback` and `report`, after the state.
 const SERVER: c_int = lua_upvalueindex(2);
-/// Upvalue of `report`.
+/// Upvalues of `report`.
 const REQUEST_METATABLE: c_int = lua_upvalueindex(3);
-const ERROR_METATABLE: c_int = lua_upvalueindex(4);
+const RESPONSE_METATABLE: c_int = lua_upvalueindex(4);
+const ERROR_METATABLE: c_int = lua_upvalueindex(5);
 
 /// What lua.c raises when Ctrl-C stops a script.
 const INTERRUPTED: &[u8] = b"interrupted!";
@@ -25,17 +27,21 @@ const INTERRUPTED: &[u8] = b"interrupted!";
 /// Lines of a traceback start above this function.
 const LEVEL: c_int = 1;
 
-/// Message handler of the turn's `lua_pcall`: text gets a traceback; any other value is put into a table with one, since
-/// the stack is gone afterwards and a `__tostring` that fails must not fail here.
+/// The stack of `report`: the failure as `traceback` left it, the value that was raised and its traceback or nil, and
+/// the handles.
+const FAILURE: c_int = 1;
+const VALUE: c_int = 2;
+const TRACEBACK: c_int = 3;
+const REQUEST_AT: c_int = 4;
+const RESPONSE_AT: c_int = 5;
+
+/// Message handler of the turn's `lua_pcall`: puts the value that was raised into a table with a traceback, since the
+/// stack is gone afterwards. A table of its own tells it from a value that needs none (memory is short).
 ///
 /// SAFETY: R1: plain data only; an error here becomes LUA_ERRERR.
 pub(super) unsafe extern "C-unwind" fn traceback(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     note_interruption(l, cell);
-    if string_at(l, 1).is_some() {
-        luaL_traceback(l, l, lua_tolstring(l, 1, std::ptr::null_mut()), LEVEL);
-        return 1;
-    }
     lua_createtable(l, 2, 0);
     lua_pushvalue(l, 1);
     lua_rawseti(l, -2, 1);
@@ -73,7 +79,7 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
         if let Some(response) = service.server.response_mut(id) {
             response.reset();
         }
-        refuse(service, id, 500, b"The handler of this request has failed.\n");
+        refuse(service, id, 500, render::FAILED);
         // No room even for this sentence.
         service.server.refuse_request(id, Reject::HandlerFailed);
     };
@@ -82,23 +88,103 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
     });
 }
 
-/// Answers what an error object says, or tells the program: `on_error(text, req, value)`, then
-/// `on_log("error", text, fields)`. Its environment is the server's table.
+/// Has the application's error handlers answer, tells the program unless the failure is the client's own:
+/// `on_error(text, req, value)`, then `on_log("error", text, fields)`; and answers if nobody has. Its environment is the
+/// server's table.
 ///
 /// SAFETY: R1: plain data only; runs in a `lua_pcall` of its own.
 pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     let id = cell.current.get();
-    if answer_for_client(l, cell, id) {
-        return 0;
-    }
-    push_text(l);
+    lua_settop(l, FAILURE);
+    take_apart(l);
+    push_handle(l, cell, id, slot::REQUEST, Tag::request(), REQUEST_METATABLE);
+    push_handle(l, cell, id, slot::RESPONSE, Tag::response(), RESPONSE_METATABLE);
+    let response = &*lua_touserdata(l, RESPONSE_AT).cast::<Handle>();
+    let mut clients = render::is_clients(l, VALUE, ERROR_METATABLE);
+    push_text(l, VALUE, TRACEBACK);
     let text = lua_gettop(l);
+    if !responded(l, cell, id) {
+        render::prepare(l, response, VALUE, ERROR_METATABLE);
+        if !ask_error_handlers(l, cell) {
+            clients = false;
+            join_text(l, text);
+        }
+        lua_settop(l, text);
+    }
+    if !clients || !render::is_clients(l, VALUE, ERROR_METATABLE) {
+        tell(l, cell, id, text);
+    }
+    if !responded(l, cell, id) {
+        render::send(l, cell, response, VALUE, TRACEBACK, ERROR_METATABLE);
+    }
+    0
+}
+
+/// SAFETY: R2.
+unsafe fn responded(l: *mut lua_State, cell: &ServerCell, id: RequestId) -> bool {
+    guard(l, || cell.with(|service| service.server.responded(id)).unwrap_or(true))
+}
+
+/// Pushes the value and the traceback of the failure on top.
+///
+/// SAFETY: R1: the pair is `traceback`'s own table; what else may be there is text.
+unsafe fn take_apart(l: *mut lua_State) {
+    let failure = lua_gettop(l);
+    if lua_type(l, failure) == LUA_TTABLE {
+        lua_rawgeti(l, failure, 1);
+        lua_rawgeti(l, failure, 2);
+    } else {
+        lua_pushvalue(l, failure);
+        lua_pushnil(l);
+    }
+}
+
+/// Calls the application's error handlers with the value. What they leave to be rendered, which is that value or another
+/// one, takes its place. `false` when one of them has failed: the text of that failure is on top, and its value in the
+/// place.
+///
+/// SAFETY: R1: the handlers run in a `lua_pcall`.
+unsafe fn ask_error_handlers(l: *mut lua_State, cell: &ServerCell) -> bool {
+    let Some(router) = cell.app_router() else { return true };
+    lua_rawgeti(l, LUA_ENVIRONINDEX, slot::TRACEBACK.into());
+    let message_handler = lua_gettop(l);
+    lua_rawgeti(l, LUA_ENVIRONINDEX, slot::APP.into());
+    lua_getfield(l, -1, c"_fail".as_ptr());
+    lua_insert(l, -2);
+    for index in [VALUE, REQUEST_AT, RESPONSE_AT] {
+        lua_pushvalue(l, index);
+    }
+    match cell.route.get() {
+        Some(route) if guard(l, || router.router.borrow().pattern(route).is_some()) => {
+            lua_pushnumber(l, (route.slot() + 1) as f64);
+        }
+        _ => lua_pushnil(l),
+    }
+    lua_pushnumber(l, cell.scope.get().into());
+    if lua_pcall(l, 6, 1, message_handler) == 0 {
+        lua_replace(l, VALUE);
+        return true;
+    }
+    take_apart(l);
+    let traceback = lua_gettop(l);
+    push_text(l, traceback - 1, traceback);
+    lua_pushvalue(l, traceback - 1);
+    lua_replace(l, VALUE);
+    lua_pushvalue(l, traceback);
+    lua_replace(l, TRACEBACK);
+    false
+}
+
+/// Tells the program: neither function can break the report.
+///
+/// SAFETY: R1: the program's functions run in a `lua_pcall`.
+unsafe fn tell(l: *mut lua_State, cell: &ServerCell, id: RequestId, text: c_int) {
     lua_rawgeti(l, LUA_ENVIRONINDEX, slot::ON_ERROR.into());
     if lua_type(l, -1) == LUA_TFUNCTION {
         lua_pushvalue(l, text);
-        push_request(l, cell, id);
-        push_value(l);
+        lua_pushvalue(l, REQUEST_AT);
+        lua_pushvalue(l, VALUE);
         if lua_pcall(l, 3, 0, 0) != 0 {
             // The log, if there is one, tells of both.
             note_interruption(l, cell);
@@ -111,9 +197,12 @@ pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
         push_literal(l, "error");
         lua_pushvalue(l, text);
         push_fields(l, cell, id);
-        lua_call(l, 3, 0);
+        // A log that fails has nobody to tell.
+        if lua_pcall(l, 3, 0, 0) != 0 {
+            note_interruption(l, cell);
+        }
     }
-    0
+    lua_settop(l, text);
 }
 
 /// Raises an error object: the client's own fault, with the status it is answered with (400 to 599) and a sentence.
@@ -146,91 +235,71 @@ pub(super) unsafe extern "C-unwind" fn error_text(l: *mut lua_State) -> c_int {
     1
 }
 
-/// A failure that is the client's own (its body is no JSON, say) is raised as an object with our metatable, the fields
-/// `status` and `message`; the client is told, and the program is not bothered.
-///
-/// SAFETY: R2, R3: the sentence lies in a string that the object on the stack holds.
-unsafe fn answer_for_client(l: *mut lua_State, cell: &ServerCell, id: RequestId) -> bool {
-    if lua_type(l, 1) != LUA_TTABLE {
-        return false;
-    }
-    lua_rawgeti(l, 1, 1);
-    if lua_type(l, -1) != LUA_TTABLE || lua_getmetatable(l, -1) == 0 {
-        lua_settop(l, 1);
-        return false;
-    }
-    let ours = lua_rawequal(l, -1, ERROR_METATABLE) != 0;
-    if ours {
-        push_literal(l, "status");
-        lua_rawget(l, 2);
-        push_literal(l, "message");
-        lua_rawget(l, 2);
-        let status = lua_tonumber(l, -2) as u16;
-        let message = string_at(l, -1).unwrap_or_default();
-        guard(l, || {
-            let sentence = [message, b"\n"].concat();
-            cell.with(|service| {
-                if let Some(response) = service.server.response_mut(id) {
-                    response.reset();
-                }
-                refuse(service, id, status, &sentence);
-            });
-        });
-    }
-    lua_settop(l, 1);
-    ours
-}
-
-/// The request that failed: the handle its handler had, with what the handler put on it.
-///
-/// SAFETY: R1; this function's environment is the server's table, as `handle::push` demands.
-unsafe fn push_request(l: *mut lua_State, cell: &ServerCell, id: RequestId) {
-    lua_rawgeti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
-    let kept = lua_touserdata(l, -1).cast::<handle::Handle>();
-    if kept.is_null() || (*kept).id != id {
-        lua_settop(l, -2);
-        handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
-    }
-}
-
-/// The error's own value: itself, or the first of the pair.
+/// `reason(status)`: its phrase, as "Not Found".
 ///
 /// SAFETY: R1.
-unsafe fn push_value(l: *mut lua_State) {
-    if lua_type(l, 1) == LUA_TTABLE {
-        lua_rawgeti(l, 1, 1);
-    } else {
-        lua_pushvalue(l, 1);
+pub(super) unsafe extern "C-unwind" fn reason(l: *mut lua_State) -> c_int {
+    let status = number_arg(l, 1, "status");
+    push_literal(l, reason_phrase(status as u16));
+    1
+}
+
+/// Pushes the handle of the request that failed, or of its response: the one its handler had, with what the handler put
+/// on it.
+///
+/// SAFETY: R1; this function's environment is the server's table, as `handle::push` demands.
+unsafe fn push_handle(l: *mut lua_State, cell: &ServerCell, id: RequestId, place: c_int, tag: Tag, metatable: c_int) {
+    lua_rawgeti(l, LUA_ENVIRONINDEX, place.into());
+    let kept = lua_touserdata(l, -1).cast::<Handle>();
+    if kept.is_null() || (*kept).id != id {
+        lua_settop(l, -2);
+        handle::push(l, cell, id, tag, metatable);
+        lua_pushvalue(l, -1);
+        lua_rawseti(l, LUA_ENVIRONINDEX, place.into());
     }
 }
 
-/// Pushes the text of the error at 1: as it is, or what the value says of itself followed by the traceback.
+/// Pushes what the value says of itself, followed by its traceback.
 ///
 /// SAFETY: R1: what the value's `__tostring` does happens in a `lua_pcall`.
-unsafe fn push_text(l: *mut lua_State) {
-    if lua_type(l, 1) != LUA_TTABLE {
-        lua_pushvalue(l, 1);
-        return;
+pub(super) unsafe fn push_text(l: *mut lua_State, value: c_int, traceback: c_int) {
+    push_shown(l, value);
+    if lua_type(l, traceback) == LUA_TSTRING {
+        push_literal(l, "\n");
+        lua_pushvalue(l, traceback);
+        lua_concat(l, 3);
     }
+}
+
+/// Pushes what the value says of itself.
+///
+/// SAFETY: as `push_text`.
+pub(super) unsafe fn push_shown(l: *mut lua_State, value: c_int) {
+    let kind = type_name(l, value);
     lua_pushcclosure(l, to_string, 0);
-    lua_rawgeti(l, 1, 1);
-    let kind = super::stack::type_name(l, -1);
+    lua_pushvalue(l, value);
     if lua_pcall(l, 1, 1, 0) != 0 || lua_type(l, -1) != LUA_TSTRING {
         lua_settop(l, -2);
-        let message = guard(l, || {
-            line!("(an error object, {}, that cannot be shown)", super::stack::Named(kind))
-        });
+        let message = guard(l, || line!("(an error object, {}, that cannot be shown)", Named(kind)));
         push_line(l, &message);
     }
-    push_literal(l, "\n");
-    lua_rawgeti(l, 1, 2);
-    lua_concat(l, 3);
 }
 
 /// SAFETY: R1.
 unsafe extern "C-unwind" fn to_string(l: *mut lua_State) -> c_int {
     luaL_tolstring(l, 1, std::ptr::null_mut());
     1
+}
+
+/// Appends to the text at `text` that an error handler failed, with the text of that on top.
+///
+/// SAFETY: R1.
+unsafe fn join_text(l: *mut lua_State, text: c_int) {
+    lua_pushvalue(l, text);
+    push_literal(l, "\nan error handler has failed too: ");
+    lua_pushvalue(l, -3);
+    lua_concat(l, 3);
+    lua_replace(l, text);
 }
 
 /// Appends to the text at `text` that on_error failed, with the error on top.

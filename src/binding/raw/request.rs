@@ -6,8 +6,9 @@
 use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle, Table};
 use super::json_decode;
+use super::params;
 use super::report::raise_client_error;
-use super::request_tables::{header_all, push_headers, push_params, push_query, query_all};
+use super::request_tables::{header_all, push_headers, push_query, query_all};
 use super::server::slot;
 use super::stack::{push_bytes, string_at, text_arg};
 use super::state::Tag;
@@ -32,6 +33,7 @@ enum Field {
     Query,
     QueryString,
     Params,
+    BasePath,
     Version,
     Headers,
     Body,
@@ -43,7 +45,7 @@ enum Field {
 }
 
 /// Every field and its name.
-const FIELDS: [(&str, Field); 15] = [
+const FIELDS: [(&str, Field); 16] = [
     ("method", Field::Method),
     ("target", Field::Target),
     ("path", Field::Path),
@@ -51,6 +53,7 @@ const FIELDS: [(&str, Field); 15] = [
     ("query", Field::Query),
     ("query_string", Field::QueryString),
     ("params", Field::Params),
+    ("base_path", Field::BasePath),
     ("version", Field::Version),
     ("headers", Field::Headers),
     ("body", Field::Body),
@@ -140,7 +143,8 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
         }),
         Field::Body => push_body(l, handle),
         Field::Query => handle::push_table(l, handle, Table::Query) || push_query(l, handle),
-        Field::Params => handle::push_table(l, handle, Table::Params) || push_params(l, handle),
+        Field::Params => handle::push_table(l, handle, Table::Params) || params::push(l, handle),
+        Field::BasePath => params::push_base_path(l, handle),
         Field::Headers => handle::push_table(l, handle, Table::Headers) || push_headers(l, handle),
         Field::RemoteAddress => push_bytes(l, |emit| {
             with(handle, |request| emit(line!("{}", request.remote_addr().ip()).bytes()));

@@ -1,4 +1,4 @@
-//! What `req` gives as tables: path parameters, query, header fields; and the lists of those that repeat.
+//! What `req` gives as tables: query, header fields; and the lists of those that repeat.
 //!
 //! A table is made when it is asked for and stays with its handle. One name or value at a time is copied while Lua
 //! stands still.
@@ -10,48 +10,6 @@ use super::stack::{push_bytes, push_literal, string_at, text_arg};
 use crate::http::urlencoded::{pair, pieces};
 use mlua::ffi::*;
 use std::os::raw::c_int;
-
-/// The table of path parameters, decoded; empty without a route.
-///
-/// SAFETY: R2, R3: one name or value at a time is copied while Lua stands still. R4: as `push_route`.
-pub(super) unsafe fn push_params(l: *mut lua_State, handle: &Handle) -> bool {
-    let cell = handle.cell();
-    let router = cell.router.get();
-    let count = guard(l, || {
-        with(handle, |_| match cell.route.get() {
-            Some(route) if handle.id == cell.current.get() => (*router).router.borrow().params(route).len(),
-            _ => 0,
-        })
-    });
-    let Some(count) = count else { return false };
-    lua_createtable(l, 0, count as c_int);
-    for at in 0..count {
-        let named = push_bytes(l, |emit| {
-            if let Some(route) = cell.route.get()
-                && let Some(param) = (*router).router.borrow().params(route).get(at)
-            {
-                emit(param.name.as_bytes());
-            }
-        });
-        let valued = named
-            && push_bytes(l, |emit| {
-                with(handle, |request| {
-                    let path = request.text(request.head().path);
-                    if let Some(value) = cell.captures.borrow().value(path, at) {
-                        emit(&value);
-                    }
-                });
-            });
-        if !valued {
-            // An optional one that is not there, or a finalizer has closed the server.
-            lua_settop(l, 3);
-            continue;
-        }
-        lua_rawset(l, 3);
-    }
-    handle::keep_table(l, handle, Table::Params);
-    true
-}
 
 /// The table of query values: decoded, the first of each name.
 ///

@@ -4,13 +4,14 @@
 //! use it while the state closes.
 
 use super::guard::{Line, contained, fail, guard, line};
+use super::json_encode::Style;
 use super::router::RouterCell;
 use super::stack::{number_arg, push_bytes, push_literal, set_field};
 use super::state::{Tag, userdata_at, wrong_self};
 use crate::binding::options::{self, Draft};
 use crate::binding::service::Service;
 use crate::h1::Reject;
-use crate::routing::{Captures, RouteId};
+use crate::routing::{Captures, Found, RouteId};
 use crate::server::{End, RequestId, Stats};
 use mlua::ffi::*;
 use std::cell::{Cell, RefCell};
@@ -37,7 +38,9 @@ pub(super) mod slot {
     pub(in super::super) const NOTHING: c_int = 11;
     /// The tables of the request being handled: parameters, query, headers.
     pub(in super::super) const TABLES: c_int = 12;
-    pub(in super::super) const COUNT: c_int = 14;
+    /// The response to the request being handled.
+    pub(in super::super) const RESPONSE: c_int = 15;
+    pub(in super::super) const COUNT: c_int = 15;
 }
 
 /// A server as Lua holds it.
@@ -60,6 +63,12 @@ pub(super) struct ServerCell {
     pub(super) captures: RefCell<Captures>,
     /// Whose tables the environment keeps: serials, by [`Table`].
     pub(super) tables: [Cell<u64>; 3],
+    /// What the router has last said.
+    pub(super) found: Cell<Found>,
+    /// Segments of the path before the running function's router; `None` for the route's own.
+    pub(super) base: Cell<Option<u16>>,
+    /// Whose error handlers are the running function's own; 0 for the route's.
+    pub(super) scope: Cell<u32>,
 }
 
 /// No request: serials begin at 1.
@@ -78,6 +87,9 @@ impl ServerCell {
             route: Cell::new(None),
             captures: RefCell::new(Captures::new()),
             tables: [const { Cell::new(0) }; 3],
+            found: Cell::new(Found::NotFound),
+            base: Cell::new(None),
+            scope: Cell::new(0),
         }
     }
 
@@ -85,6 +97,20 @@ impl ServerCell {
     #[inline]
     pub(super) fn with<R>(&self, run: impl FnOnce(&mut Service) -> R) -> Option<R> {
         self.service.borrow_mut().as_mut().map(run)
+    }
+
+    /// The application's router, if there is one.
+    #[inline]
+    pub(super) fn app_router(&self) -> Option<&RouterCell> {
+        let router = self.router.get();
+        // SAFETY: R4: the environment table, which holds us, holds the router.
+        (!router.is_null()).then(|| unsafe { &*router })
+    }
+
+    /// How answers are written as JSON.
+    #[inline]
+    pub(super) fn style(&self) -> Style {
+        self.app_router().map_or(Style::DEFAULT, |router| router.style.get())
     }
 
     /// Writes "GET /units/:id" for the request being handled: its route, or its path when it has none.
@@ -96,9 +122,7 @@ impl ServerCell {
             };
             super::stack::push_printable(line, request.text(request.head().method_text));
             line.push(b" ");
-            let router = self.router.get();
-            // SAFETY: R4: the environment table, which holds us, holds the router.
-            let router = (!router.is_null()).then(|| unsafe { &*router });
+            let router = self.app_router();
             let route = self.route.get().filter(|_| id == self.current.get());
             match (router, route) {
                 (Some(router), Some(route)) => router.write_pattern(route, line),
