@@ -53,6 +53,21 @@ function fastslua.app() end
 ---@return string? code the system's name of the error, as "EADDRINUSE"
 function fastslua.listen(options, handler) end
 
+---Seconds since the library was loaded, of a clock that never goes back.
+---@return number seconds
+function fastslua.now() end
+
+---Whether two strings are the same, in a time that depends on the length of `given` alone.
+---@param given string what a client sent
+---@param expected string the secret
+---@return boolean
+function fastslua.constant_time_equal(given, expected) end
+
+---Random bytes of the system, as lower-case hexadecimal digits.
+---@param bytes integer 1 to 256
+---@return string digits two for each byte
+function fastslua.random_hex(bytes) end
+
 ---@class fastslua.App
 local App = {}
 
@@ -176,6 +191,8 @@ function Request:json() end
 ---@field headers_sent boolean
 ---@field is_closed boolean the client can no longer be answered
 ---@field req fastslua.Request?
+---@field status_code integer? as it stands; nil once the request is forgotten
+---@field bytes integer? bytes of content sent; nil before the answer
 ---@field [string] any what a handler puts there
 local Response = {}
 
@@ -237,6 +254,11 @@ function Response:redirect(url, code) end
 ---Ends the response without a body.
 ---@return boolean sent
 function Response:finish() end
+
+---Has a function called when the request has its answer, also when a handler has failed.
+---@param fn fun(req: fastslua.Request, res: fastslua.Response)
+---@return fastslua.Response
+function Response:on_finish(fn) end
 
 ---@class fastslua.json
 ---@field null lightuserdata

@@ -6,8 +6,14 @@ local socket = require("socket")
 local app = fastslua.app()
 local big = ("x"):rep(100000)
 
+-- No closure per request: LuaJIT itself loses one that it has no memory to finish.
+local function finished(req, res)
+  req.user = { res.status_code, res.bytes }
+end
+
 app:post("/units/:id", function(req, res)
   req.user = "me"
+  res:on_finish(finished)
   local seen = { req.params.id, req.query.q, req.headers.Host, req:header("host"), req.body, req:json(), req.path }
   res:set("X-List", { "a", "b" }):type("json")
   res:json({ id = req.params.id, text = fastslua.json.encode(seen), route = req.route, from = req.remote_address })

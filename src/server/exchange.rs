@@ -156,6 +156,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         self.slots.get_mut(key).map(|peer| peer.h1.response_mut())
     }
 
+    /// Status and content bytes of the answer to this request, until another request is answered. No content is counted
+    /// where none was sent (HEAD, 204, 304), nor that of a refusal.
+    pub fn answer(&self, id: RequestId) -> Option<(u16, u64)> {
+        let answered = self.answered;
+        (id.serial != 0 && answered.serial == id.serial).then_some((answered.status, answered.content_bytes))
+    }
+
     /// Answers with the response in the making and this content. It is sent when the handler has returned.
     pub fn respond(&mut self, id: RequestId, payload: Payload<'_, B>) -> Result<(), RespondError> {
         let Some((key, _)) = self.live(id) else {
@@ -193,6 +200,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         }
         self.pool.true_up(before, &peer.out.bytes);
         self.stats.responded(status);
+        self.answered = Answered {
+            serial: id.serial,
+            status,
+            content_bytes: if with_body { bytes as u64 } else { 0 },
+        };
         Ok(())
     }
 
@@ -204,6 +216,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             return;
         }
         self.stats.responded(reject.status());
+        self.answered = Answered {
+            serial: id.serial,
+            status: reject.status(),
+            content_bytes: 0,
+        };
         self.write_refusal(key, reject, End::ResponseFailed);
     }
 

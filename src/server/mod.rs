@@ -81,6 +81,7 @@ pub struct Server<N: Network, B: AsRef<[u8]>> {
     /// The system could not accept; asked again at this time.
     accept_after: Option<Instant>,
     serial: u64,
+    answered: Answered,
     lingering: usize,
     per_address: HashMap<IpAddr, usize>,
     date: Date,
@@ -90,6 +91,14 @@ pub struct Server<N: Network, B: AsRef<[u8]>> {
     /// Shutting down: no new connections, and the rest end here at the latest.
     draining: Option<Instant>,
     closed: bool,
+}
+
+/// What the last answer was.
+#[derive(Clone, Copy, Debug, Default)]
+struct Answered {
+    serial: u64,
+    status: u16,
+    content_bytes: u64,
 }
 
 /// The `Date` field's value, made anew when its second is over.
@@ -135,6 +144,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             listener_ready: false,
             accept_after: None,
             serial: 0,
+            answered: Answered::default(),
             lingering: 0,
             per_address: HashMap::new(),
             date: Date::NONE,

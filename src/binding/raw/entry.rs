@@ -7,7 +7,7 @@
 use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{chain, json, layers, listen, report, request, request_tables, response, router, server, turn};
+use super::{chain, json, layers, listen, report, request, request_tables, response, router, server, tools, turn};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -151,6 +151,7 @@ unsafe fn push_module(l: *mut lua_State) {
     push_literal(l, env!("CARGO_PKG_VERSION"));
     set_field(l, MODULE_AT, "version");
     set_functions(l, MODULE_AT, &[("listen", listen::listen)]);
+    set_functions(l, MODULE_AT, &tools::FUNCTIONS);
     push_json(l);
     set_field(l, MODULE_AT, "json");
     push_native(l);

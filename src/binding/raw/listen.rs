@@ -4,6 +4,7 @@
 //! port is bound; then binding succeeds, or fails as `nil, message, code`.
 
 use super::dispatch::{self, dispatch};
+use super::finish::finish;
 use super::guard::{Line, fail, guard, line, push_line};
 use super::report::{report, traceback};
 use super::router;
@@ -246,6 +247,12 @@ unsafe fn push_functions(l: *mut lua_State) {
     push_metatable(l, ERROR);
     push_function(l, REGISTRY, report, 4);
     keep_with_environment(l, slot::REPORT);
+
+    lua_createtable(l, 0, 0);
+    lua_rawseti(l, ENVIRONMENT, slot::FINISHERS.into());
+    lua_pushvalue(l, SERVER_AT);
+    push_function(l, REGISTRY, finish, 1);
+    keep_with_environment(l, slot::FINISH);
 
     if luaL_loadbuffer(l, c"".as_ptr(), 0, c"=fastslua".as_ptr()) != 0 {
         lua_error(l);

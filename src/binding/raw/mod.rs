@@ -22,6 +22,7 @@ mod body;
 mod chain;
 mod dispatch;
 mod entry;
+mod finish;
 mod guard;
 mod handle;
 mod json;
@@ -39,6 +40,7 @@ mod router;
 mod server;
 mod stack;
 mod state;
+mod tools;
 mod turn;
 
 pub(super) use body::HeldBody;

@@ -12,6 +12,7 @@ use super::state::Tag;
 use crate::binding::content;
 use crate::binding::service::Service;
 use crate::h1::{ResponseError, ResponseHead};
+use crate::server::RequestId;
 use mlua::ffi::*;
 use std::fmt::Write;
 use std::os::raw::c_int;
@@ -20,10 +21,10 @@ use std::os::raw::c_int;
 const MEMBERS: c_int = lua_upvalueindex(2);
 
 /// Fields and their numbers for the table of members.
-pub(super) const FIELDS: [&str; 3] = ["headers_sent", "is_closed", "req"];
+pub(super) const FIELDS: [&str; 5] = ["headers_sent", "is_closed", "req", "status_code", "bytes"];
 
 /// The methods, for the table of members.
-pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
+pub(super) const METHODS: [(&str, lua_CFunction); 14] = [
     ("status", status),
     ("set", set),
     ("append", append),
@@ -37,6 +38,7 @@ pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
     ("html", html),
     ("redirect", redirect),
     ("finish", finish),
+    ("on_finish", super::finish::on_finish),
 ];
 
 /// SAFETY: R4: the handle lies at index 1.
@@ -66,9 +68,28 @@ pub(super) unsafe extern "C-unwind" fn index(l: *mut lua_State) -> c_int {
             });
             lua_pushboolean(l, c_int::from(!live));
         }
+        "status_code" => push_figure(l, handle, |service, id| {
+            let answered = service.server.answer(id).map(|(status, _)| status);
+            answered
+                .or_else(|| service.server.response(id).map(ResponseHead::status))
+                .map(f64::from)
+        }),
+        "bytes" => push_figure(l, handle, |service, id| {
+            service.server.answer(id).map(|(_, bytes)| bytes as f64)
+        }),
         _ => push_request(l, handle),
     }
     1
+}
+
+/// A number, or nil when it is not known (any more).
+///
+/// SAFETY: R2.
+unsafe fn push_figure(l: *mut lua_State, handle: &Handle, read: impl Fn(&mut Service, RequestId) -> Option<f64>) {
+    match guard(l, || handle.cell().with(|service| read(service, handle.id)).flatten()) {
+        Some(number) => lua_pushnumber(l, number),
+        None => lua_pushnil(l),
+    }
 }
 
 /// The request that this answers; nil once another one is being handled.

@@ -40,7 +40,11 @@ pub(super) mod slot {
     pub(in super::super) const TABLES: c_int = 12;
     /// The response to the request being handled.
     pub(in super::super) const RESPONSE: c_int = 15;
-    pub(in super::super) const COUNT: c_int = 15;
+    /// Functions that hear of the end of the request being handled.
+    pub(in super::super) const FINISHERS: c_int = 16;
+    /// What calls one of them.
+    pub(in super::super) const FINISH: c_int = 17;
+    pub(in super::super) const COUNT: c_int = 17;
 }
 
 /// A server as Lua holds it.
@@ -61,6 +65,8 @@ pub(super) struct ServerCell {
     /// Where the request being handled was led to.
     pub(super) route: Cell<Option<RouteId>>,
     pub(super) captures: RefCell<Captures>,
+    /// How many functions wait for the end of the request being handled.
+    pub(super) finishers: Cell<u32>,
     /// Whose tables the environment keeps: serials, by [`Table`].
     pub(super) tables: [Cell<u64>; 3],
     /// What the router has last said.
@@ -86,6 +92,7 @@ impl ServerCell {
             router: Cell::new(std::ptr::null()),
             route: Cell::new(None),
             captures: RefCell::new(Captures::new()),
+            finishers: Cell::new(0),
             tables: [const { Cell::new(0) }; 3],
             found: Cell::new(Found::NotFound),
             base: Cell::new(None),

@@ -9,6 +9,7 @@ use mlua::ffi::*;
 use std::cell::{Cell, RefCell};
 use std::os::raw::{c_int, c_void};
 use std::ptr;
+use std::time::Instant;
 
 /// One level of nesting of a value on its way to JSON.
 #[derive(Clone, Copy)]
@@ -49,6 +50,8 @@ pub(super) struct State {
     pub(super) scratch: RefCell<Scratch>,
     pub(super) array: Cell<*const c_void>,
     pub(super) object: Cell<*const c_void>,
+    /// When the library was loaded: where `fastslua.now()` counts from.
+    pub(super) began: Instant,
 }
 
 /// Upvalue 1 of every function of ours.
@@ -102,6 +105,7 @@ pub(super) unsafe fn create(l: *mut lua_State) {
         scratch: RefCell::default(),
         array: Cell::new(ptr::null()),
         object: Cell::new(ptr::null()),
+        began: Instant::now(),
     });
     lua_createtable(l, 0, 1);
     let metatable = lua_gettop(l);

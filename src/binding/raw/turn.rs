@@ -3,6 +3,7 @@
 //! A turn alternates between the server and Lua: the server names a request, its borrow ends, `dispatch` runs under one
 //! `lua_pcall`. Between the moment the stepping flag is set and the moment it is cleared nothing here may raise.
 
+use super::finish;
 use super::guard::{contained, fail, guard, line};
 use super::report;
 use super::server::{NO_REQUEST, ServerCell, of_self, optional_seconds, slot};
@@ -30,10 +31,11 @@ struct Done {
 }
 
 /// Stack of a turn, above what the caller left there.
-struct Frame {
-    traceback: c_int,
+pub(super) struct Frame {
+    pub(super) traceback: c_int,
     dispatch: c_int,
-    report: c_int,
+    pub(super) report: c_int,
+    pub(super) finish: c_int,
 }
 
 /// `server:step([seconds])`: requests dispatched, requests waiting.
@@ -116,6 +118,9 @@ unsafe fn turn(l: *mut lua_State, cell: &ServerCell, budget: Option<Duration>, l
         if lua_pcall(l, 0, 0, frame.traceback) != 0 {
             report::failed(l, cell, id, frame.report);
         }
+        if cell.finishers.get() > 0 {
+            finish::run(l, cell, id, &frame);
+        }
         contained(|| cell.with(|service| service.server.end_request(id, &service.clock)));
     }
     cell.current.set(NO_REQUEST);
@@ -160,10 +165,12 @@ unsafe fn prepare(l: *mut lua_State, cell: &ServerCell) -> Frame {
     lua_rawgeti(l, environment, slot::DISPATCH.into());
     lua_rawgeti(l, environment, slot::REPORT.into());
     let report = lua_gettop(l);
+    lua_rawgeti(l, environment, slot::FINISH.into());
     Frame {
         traceback: report - 2,
         dispatch: report - 1,
         report,
+        finish: report + 1,
     }
 }
 
