@@ -2,7 +2,10 @@
 //!
 //! This file only lists the modules. Imports point one way, and `tests/layers` enforces it:
 //! `h1`, `http`, `net`, `routing` and `json` know nothing of one another; `server` drives `h1` over `net`;
-//! `binding` is the only place that names Lua.
+//! `binding` is the only place that names Lua. `unsafe` is allowed where `allow(unsafe_code)` says so: in `binding/raw`, and
+//! for one call in `net/exclusive.rs`.
+
+#![deny(unsafe_code)]
 
 pub mod h1;
 pub mod http;

@@ -21,6 +21,9 @@ pub(super) fn code(error: &io::Error) -> &'static str {
             Some(24) if cfg!(unix) => "EMFILE",
             Some(23) if cfg!(unix) => "ENFILE",
             Some(97) if cfg!(target_os = "linux") => "EAFNOSUPPORT",
+            // Winsock's numbers: WSAEMFILE, WSAEAFNOSUPPORT.
+            Some(10024) if cfg!(windows) => "EMFILE",
+            Some(10047) if cfg!(windows) => "EAFNOSUPPORT",
             _ => "EIO",
         },
     }
@@ -31,6 +34,10 @@ pub(super) fn write_listen_failure(out: &mut impl Write, address: SocketAddr, er
     match error.kind() {
         io::ErrorKind::AddrInUse => write!(out, "{address} is already in use by another program or server"),
         io::ErrorKind::AddrNotAvailable => write!(out, "{address} is not an address of this machine"),
+        // Windows asks no rights for a port; this is one that another program holds for itself, or that the system set aside.
+        io::ErrorKind::PermissionDenied if cfg!(windows) => {
+            write!(out, "{address} is held by another program or reserved by Windows")
+        }
         io::ErrorKind::PermissionDenied => write!(out, "{address} may not be used without more rights"),
         _ => write!(out, "{address} cannot be listened on: {error}"),
     }

@@ -4,6 +4,8 @@
 //! edge-triggered, so whoever does not read or write until `WouldBlock` has to remember that it did not.
 //! This layer must never look at the bytes it carries.
 
+#[cfg(windows)]
+mod exclusive;
 mod tcp;
 
 use std::io;

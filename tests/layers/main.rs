@@ -187,7 +187,7 @@ fn modules_import_one_way() {
 }
 
 #[test]
-fn only_the_binding_names_lua_and_only_its_raw_part_is_unsafe() {
+fn only_the_binding_names_lua_and_unsafe_has_two_homes() {
     assert_eq!(
         rust::reserved_words(&sample("src/server/a.rs", "use mlua::Lua;")).len(),
         1
@@ -197,6 +197,15 @@ fn only_the_binding_names_lua_and_only_its_raw_part_is_unsafe() {
         1
     );
     assert_eq!(rust::reserved_words(&sample("bench/a.rs", "unsafe fn f() {}")).len(), 1);
+    assert_eq!(
+        rust::reserved_words(&sample("src/net/tcp.rs", "unsafe { f() }")).len(),
+        1
+    );
+    assert_eq!(
+        rust::reserved_words(&sample("src/net/exclusive.rs/a.rs", "unsafe { f() }")).len(),
+        1
+    );
+    assert_none(rust::reserved_words(&sample("src/net/exclusive.rs", "unsafe { f() }")));
     assert_none(rust::reserved_words(&sample(
         "src/lib.rs",
         "#![deny(unsafe_code)] // mlua, unsafe",
@@ -226,11 +235,7 @@ fn unsafe_code_says_why_it_is_sound() {
         "src/binding/raw/a.rs",
         "/// # Safety\n/// So.\npub unsafe fn f() {}",
     )));
-    let complaints = sources(&["src/binding/raw"], ".rs")
-        .iter()
-        .flat_map(rust::safety)
-        .collect();
-    assert_none(complaints);
+    check_all(&sources(&["src"], ".rs"), rust::safety);
 }
 
 #[test]
