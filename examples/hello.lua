@@ -15,7 +15,9 @@ local page = [[<!doctype html>
 <h1>Hello from Lua</h1>
 <p>Unit 7 says: <code id="unit">…</code></p>
 <script>
-  fetch("/units/7").then((answer) => answer.text()).then((text) => { document.getElementById("unit").textContent = text })
+  fetch("/units/7")
+    .then((answer) => answer.text())
+    .then((text) => { document.getElementById("unit").textContent = text })
 </script>
 ]]
 
