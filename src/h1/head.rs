@@ -257,9 +257,13 @@ impl RequestHead {
             }
         }
         let rest = self.path.of(head);
-        judge_escapes(rest)?;
-        if let Some(mark) = memchr::memchr(b'?', rest) {
-            let mark = self.path.start + mark as u32;
+        // Most targets hold none of the three: one look for all of them.
+        let Some(special) = memchr::memchr3(b'?', b'%', b'#', rest) else {
+            return Ok(());
+        };
+        judge_escapes(&rest[special..])?;
+        if let Some(mark) = memchr::memchr(b'?', &rest[special..]) {
+            let mark = self.path.start + (special + mark) as u32;
             self.query = Some(Span {
                 start: mark + 1,
                 end: self.path.end,

@@ -190,6 +190,16 @@ impl ResponseHead {
         self.replace(b"Content-Type", value)
     }
 
+    /// Sets `Content-Type` unless the handler has set one. `value` is a media type as it is sent, known to be sound.
+    pub fn set_default_content_type(&mut self, value: &'static [u8]) {
+        debug_assert!(is_field_value(value) && trim(value).len() == value.len());
+        let name = b"Content-Type";
+        let free = self.lines.is_empty() || !self.has(name);
+        if free && self.check_room(0, name, value).is_ok() {
+            self.push(name, value);
+        }
+    }
+
     /// Back to 200 without fields. Lines of usual size keep their memory for the next response.
     pub fn reset(&mut self) {
         const KEPT_BYTES_MAX: usize = 4096;

@@ -76,17 +76,15 @@ pub(super) unsafe fn send(
 fn respond(
     cell: &ServerCell,
     id: RequestId,
-    content_type: Option<&[u8]>,
+    content_type: Option<&'static [u8]>,
     payload: Payload<'_, HeldBody>,
     fault: &mut Line,
 ) -> Option<Sent> {
     let run = |service: &mut Service| {
         if let Some(content_type) = content_type
             && let Some(response) = service.server.response_mut(id)
-            && !response.has(b"content-type")
         {
-            // A response that was sent, which is said below.
-            let _ = response.set_content_type(content_type);
+            response.set_default_content_type(content_type);
         }
         service.server.respond(id, payload)
     };
@@ -108,7 +106,7 @@ pub(super) unsafe fn send_bytes(
     cell: &ServerCell,
     id: RequestId,
     bytes: &[u8],
-    content_type: Option<&[u8]>,
+    content_type: Option<&'static [u8]>,
 ) -> Sent {
     let mut fault = Line::new();
     let sent = guard(l, || respond(cell, id, content_type, Payload::Bytes(bytes), &mut fault));

@@ -73,6 +73,16 @@ pub const ROWS: &[Row] = &[
         "400 bad_host",
     ),
     (
+        "host-port-largest",
+        b"GET / HTTP/1.1\r\nHost: a:65535\r\n\r\n",
+        "GET /; open",
+    ),
+    (
+        "host-port-six-digits",
+        b"GET / HTTP/1.1\r\nHost: a:000080\r\n\r\n",
+        "400 bad_host",
+    ),
+    (
         "host-two-colons",
         b"GET / HTTP/1.1\r\nHost: ::1\r\n\r\n",
         "400 bad_host",
