@@ -1,4 +1,5 @@
--- Whether a handler can see a third argument. One that cannot never calls `next`, so that it needs no chain of its own.
+-- How many arguments a handler can see. One that cannot see the third never calls `next`, so that it needs no chain of
+-- its own; and what it cannot see is not made for it.
 
 --- Reads a number of `size` bytes of a precompiled chunk.
 local function number_at(code, at, size, little)
@@ -22,12 +23,15 @@ local function dumped_params(handler)
   return code:byte(at), code:byte(at + 1) ~= 0
 end
 
---- True also for what cannot be looked into.
+--- No end for one that takes `...`, nor for what cannot be looked into.
 return function(handler)
   local info = debug and debug.getinfo and debug.getinfo(handler, "u")
   local count, more = info and info.nparams, info and info.isvararg
   if not count then
     count, more = dumped_params(handler)
   end
-  return count == nil or more or count > 2
+  if count == nil or more then
+    return math.huge
+  end
+  return count
 end

@@ -8,7 +8,7 @@ local _, _, native = ...
 
 local chain = native.layer("fastslua.chain")
 local patterns = native.layer("fastslua.patterns")
-local takes_next = native.layer("fastslua.arity")
+local arity = native.layer("fastslua.arity")
 
 local compiler = {}
 
@@ -189,8 +189,13 @@ local function walk_route(plan, level, item)
   end
   local entry = new_entry(order, level.scope)
   assemble(entry, steps, level.base, level.scope)
-  local alone = before == 0 and #steps == 1 and not takes_next(item.handlers[1])
-  entry.chain = alone and item.handlers[1] or chain.of(app, entry)
+  local seen = before == 0 and #steps == 1 and arity(item.handlers[1]) or math.huge
+  if seen <= 2 then
+    entry.chain = item.handlers[1]
+    plan.router:sees(slot, seen)
+  else
+    entry.chain = chain.of(app, entry)
+  end
   app._entries[slot + 1] = entry
   app._chains[slot + 1] = entry.chain
 end

@@ -4,13 +4,13 @@ use super::answer::{self, Sent};
 use super::guard::{Line, fail, guard, line, push_line};
 use super::handle::{self, Handle};
 use super::response;
+use super::router::ARGUMENTS_MAX;
 use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
 use super::state::Tag;
 use crate::binding::refusal::refuse;
 use crate::binding::service::Service;
 use crate::h1::Method;
-use crate::http::urlencoded::percent_is_sound;
 use crate::routing::{Found, Router};
 use crate::server::RequestId;
 use mlua::ffi::*;
@@ -33,8 +33,8 @@ enum Way {
     Handler,
     /// The application has changed: its routes have to be compiled before anything is found.
     Compile,
-    /// A route of the application, by slot.
-    Route(usize),
+    /// A route of the application, by slot, and how many arguments its function can see.
+    Route { slot: usize, arguments: u8 },
     /// No route takes it; the application's middleware may.
     NoRoute,
     /// It has been answered here.
@@ -56,10 +56,18 @@ pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
     if matches!(to, Way::Answered | Way::Compile) {
         return 0;
     }
-    // It stays at 1, below the arguments: a handler that lets go of it does not free it under us.
-    let response = &*handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
+    let seen = match to {
+        Way::Route { arguments, .. } => arguments,
+        _ => ARGUMENTS_MAX,
+    };
+    // The response stays at 1, below the arguments: a handler that lets go of it does not free it under us.
+    if seen < ARGUMENTS_MAX {
+        lua_pushnil(l);
+    } else {
+        handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
+    }
     match to {
-        Way::Route(slot) => {
+        Way::Route { slot, .. } => {
             lua_rawgeti(l, HANDLER, slot as lua_Integer + 1);
         }
         Way::NoRoute => {
@@ -71,20 +79,44 @@ pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
         }
         _ => lua_pushvalue(l, HANDLER),
     }
-    handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
-    lua_pushvalue(l, -1);
-    lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
-    lua_pushvalue(l, 1);
-    lua_pushvalue(l, -1);
-    lua_rawseti(l, LUA_ENVIRONINDEX, slot::RESPONSE.into());
-    lua_call(l, 2, 3);
-    if lua_type(l, 2) != LUA_TNIL || lua_type(l, 3) != LUA_TNIL {
-        take_results(l, cell, response, None);
+    if seen > 0 {
+        handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
+        lua_pushvalue(l, -1);
+        lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());
     }
-    if !response.sent.get() {
+    if seen == ARGUMENTS_MAX {
+        lua_pushvalue(l, 1);
+        lua_pushvalue(l, -1);
+        lua_rawseti(l, LUA_ENVIRONINDEX, slot::RESPONSE.into());
+    }
+    lua_call(l, seen.into(), 3);
+    if !settle(l, cell, id) {
         must_be_answered(l, cell, id);
     }
     0
+}
+
+/// Answers with the results of a handler, at 2, 3 and 4, if there are any. The response lies at 1, or nil for a handler
+/// that cannot see it. Whether the request has been answered for certain.
+///
+/// SAFETY: R1, R4: what lies at 1 stays there.
+unsafe fn settle(l: *mut lua_State, cell: &ServerCell, id: RequestId) -> bool {
+    let silent = lua_type(l, 2) == LUA_TNIL && lua_type(l, 3) == LUA_TNIL;
+    if lua_type(l, 1) == LUA_TNIL {
+        if silent {
+            return false;
+        }
+        if lua_type(l, 2) == LUA_TSTRING {
+            return answer::send(l, cell, id, 2, None) == Sent::Yes;
+        }
+        handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
+        lua_replace(l, 1);
+    }
+    let response = &*lua_touserdata(l, 1).cast::<Handle>();
+    if !silent {
+        take_results(l, cell, response, None);
+    }
+    response.sent.get()
 }
 
 /// Compiles the routes of the application on top, which is popped.
@@ -125,15 +157,6 @@ fn way(cell: &ServerCell, id: RequestId) -> Way {
             return Way::Answered;
         };
         let head = request.head();
-        if !percent_is_sound(request.text(head.target)) {
-            refuse(
-                service,
-                id,
-                400,
-                b"A percent sign in the target is not followed by two hexadecimal digits.",
-            );
-            return Way::Answered;
-        }
         let Some(router) = cell.app_router() else {
             return Way::Handler;
         };
@@ -142,15 +165,18 @@ fn way(cell: &ServerCell, id: RequestId) -> Way {
         }
         cell.base.set(None);
         cell.scope.set(0);
-        let router = router.router.borrow();
-        let method = router.method(request.text(head.method_text));
+        let routes = router.router.borrow();
+        let method = routes.method(request.text(head.method_text));
         let path = request.text(head.path);
-        let found = router.find(method, path, &mut cell.captures.borrow_mut());
+        let found = routes.find(method, path, &mut cell.captures.borrow_mut());
         cell.found.set(found);
         match found {
             Found::Route(route) => {
                 cell.route.set(Some(route));
-                Way::Route(route.slot())
+                Way::Route {
+                    slot: route.slot(),
+                    arguments: router.arguments(route),
+                }
             }
             _ => Way::NoRoute,
         }

@@ -25,8 +25,8 @@ pub(super) struct RouterCell {
     pub(super) prefixes: RefCell<Vec<Prefix>>,
     /// Where prefixes capture their parameters.
     pub(super) scratch: RefCell<Captures>,
-    /// By slot: the route, and how many of its segments are those of the prefixes its router is mounted under.
-    routes: RefCell<Vec<Option<(RouteId, u16)>>>,
+    /// By slot.
+    routes: RefCell<Vec<Option<Place>>>,
     /// The application has changed since its routes were compiled.
     pub(super) stale: Cell<bool>,
     /// Answers to failures tell the client everything.
@@ -34,6 +34,19 @@ pub(super) struct RouterCell {
     /// How answers are written as JSON.
     pub(super) style: Cell<Style>,
 }
+
+/// What is known of a route beside its pattern.
+#[derive(Clone, Copy)]
+struct Place {
+    route: RouteId,
+    /// How many of its segments are those of the prefixes its router is mounted under.
+    base: u16,
+    /// How many arguments its function can see, of `req` and `res`.
+    arguments: u8,
+}
+
+/// A function of a route sees at most these: `req` and `res`.
+pub(super) const ARGUMENTS_MAX: u8 = 2;
 
 impl RouterCell {
     fn new() -> Self {
@@ -58,17 +71,26 @@ impl RouterCell {
 
     /// How many segments of the path lie before the router of a route.
     pub(super) fn base(&self, route: RouteId) -> u16 {
-        match self.routes.borrow().get(route.slot()) {
-            Some(&Some((known, base))) if known == route => base,
-            _ => 0,
-        }
+        self.place(route).map_or(0, |place| place.base)
+    }
+
+    /// How many arguments the function of a route can see.
+    #[inline]
+    pub(super) fn arguments(&self, route: RouteId) -> u8 {
+        self.place(route).map_or(ARGUMENTS_MAX, |place| place.arguments)
+    }
+
+    #[inline]
+    fn place(&self, route: RouteId) -> Option<Place> {
+        let place = (*self.routes.borrow().get(route.slot())?)?;
+        (place.route == route).then_some(place)
     }
 
     /// Takes everything out. Ids and places are never given again, so that a request under way finds nothing wrong.
     fn clear(&self) {
         let mut router = self.router.borrow_mut();
-        for (route, _) in self.routes.borrow_mut().drain(..).flatten() {
-            router.remove(route);
+        for place in self.routes.borrow_mut().drain(..).flatten() {
+            router.remove(place.route);
         }
         self.prefixes.borrow_mut().clear();
     }
@@ -91,7 +113,11 @@ impl RouterCell {
         if routes.len() <= route.slot() {
             routes.resize(route.slot() + 1, None);
         }
-        routes[route.slot()] = Some((route, base));
+        routes[route.slot()] = Some(Place {
+            route,
+            base,
+            arguments: ARGUMENTS_MAX,
+        });
         Ok(route.slot())
     }
 
@@ -162,10 +188,11 @@ pub(super) unsafe extern "C-unwind" fn collect(l: *mut lua_State) -> c_int {
 }
 
 /// The methods of the userdata.
-pub(super) const METHODS: [(&str, lua_CFunction); 7] = [
+pub(super) const METHODS: [(&str, lua_CFunction); 8] = [
     ("add", add),
     ("prefix", prefix),
     ("cover", cover),
+    ("sees", sees),
     ("clear", clear),
     ("touch", touch),
     ("compiled", compiled),
@@ -246,8 +273,8 @@ unsafe extern "C-unwind" fn cover(l: *mut lua_State) -> c_int {
     let slot = number_arg(l, 3, "slot") as usize;
     let cover = guard(l, || {
         let prefixes = cell.prefixes.borrow();
-        let (route, _) = (*cell.routes.borrow().get(slot)?)?;
-        Some(cell.router.borrow().cover(prefixes.get(prefix)?, route))
+        let place = (*cell.routes.borrow().get(slot)?)?;
+        Some(cell.router.borrow().cover(prefixes.get(prefix)?, place.route))
     });
     match cover {
         Some(Cover::Always) => lua_pushboolean(l, 1),
@@ -255,6 +282,22 @@ unsafe extern "C-unwind" fn cover(l: *mut lua_State) -> c_int {
         Some(Cover::Never) | None => lua_pushboolean(l, 0),
     }
     1
+}
+
+/// `router:sees(slot, count)`: the function of the route can see that many of its arguments; what it cannot see is not
+/// made.
+///
+/// SAFETY: R2.
+unsafe extern "C-unwind" fn sees(l: *mut lua_State) -> c_int {
+    let cell = of_self(l);
+    let slot = number_arg(l, 2, "slot") as usize;
+    let count = number_arg(l, 3, "count").min(ARGUMENTS_MAX.into()) as u8;
+    guard(l, || {
+        if let Some(Some(place)) = cell.routes.borrow_mut().get_mut(slot) {
+            place.arguments = count;
+        }
+    });
+    0
 }
 
 /// `router:clear()`.
