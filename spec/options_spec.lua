@@ -73,6 +73,15 @@ describe("options", function()
     },
     { "hosts as a string", { port = 0, allowed_hosts = "a" }, "'allowed_hosts' must be a list of strings or '*'" },
     { "origins as a number", { port = 0, allowed_origins = 5 }, "'allowed_origins' must be a list of strings or '*'" },
+    { "proxies as a string", { port = 0, trusted_proxies = "*" }, "'trusted_proxies' must be a list of strings" },
+    {
+      "a proxy that is no address",
+      { port = 0, trusted_proxies = { "10.0.0.0/33" } },
+      "'trusted_proxies' holds '10.0.0.0/33', which is no address",
+    },
+    { "proxies with a number", { port = 0, trusted_proxies = { 5 } }, "'trusted_proxies' must be a list of strings" },
+    { "another proxy_header", { port = 0, proxy_header = "via" }, "must be 'x-forwarded' or 'forwarded', got 'via'" },
+    { "a proxy_header of a number", { port = 0, proxy_header = 5 }, "'proxy_header' must be a string, got a number" },
     { "on_error is no function", { port = 0, on_error = "print" }, "'on_error' must be a function, got a string" },
     { "on_log is no function", { port = 0, on_log = {} }, "'on_log' must be a function, got a table" },
     {

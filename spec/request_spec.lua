@@ -1,6 +1,5 @@
 -- The request: every field and method, lazily, once, and not after its end.
 
-local fastslua = require("fastslua")
 local live = require("spec.support.live")
 local serve = require("spec.support.serve")
 
@@ -130,45 +129,6 @@ describe("a request", function()
     assert.are.equal(200, serve.get(server, "/%41?%42").status)
   end)
 
-  it("reads JSON", function()
-    local value = seen(function(req)
-      return req:json()
-    end, "POST", "/", nil, '{"a":[1,"\\u00e9",null]}')
-    assert.are.equal(1, value.a[1])
-    assert.are.equal("é", value.a[2])
-    assert.are.equal(fastslua.json.null, value.a[3])
-  end)
-
-  it("with bad JSON gets 400 by itself, and the program is not bothered", function()
-    local errors = 0
-    local server = serve.with(function(req)
-      return req:json()
-    end, {
-      on_error = function()
-        errors = errors + 1
-      end,
-    })
-    for _, body in ipairs({ "{", "[1,]", "", "nul", '{"a":1}x' }) do
-      local response = serve.ask(server, "POST", "/", nil, body)
-      assert.are.equal(400, response.status)
-      assert.is_truthy(response.body:find("^The body is not JSON: "), response.body)
-    end
-    assert.are.equal(400, serve.get(server, "/").status)
-    assert.are.equal(0, errors)
-  end)
-
-  it("lets a handler catch bad JSON", function()
-    local response
-    local server = serve.with(function(req, res)
-      local fine, failure = pcall(req.json, req)
-      res:status(422):send(tostring(failure))
-      assert(not fine)
-    end)
-    response = serve.ask(server, "POST", "/", nil, "{")
-    assert.are.equal(422, response.status)
-    assert.is_truthy(response.body:find("^The body is not JSON"))
-  end)
-
   it("takes a body of 8 MiB", function()
     local body = ("0123456789abcdef"):rep(512 * 1024)
     local server = serve.with(function(req)
@@ -190,7 +150,10 @@ describe("a request", function()
     assert.are.equal("me", kept.user)
     assert.are.equal(1, kept.id)
     assert.are.equal("fastslua.request (1)", tostring(kept))
-    local names = { "method", "path", "query", "params", "body", "headers", "remote_address", "version", "route" }
+    local names = { "method", "path", "query", "params", "body", "headers", "version", "route", "cookies" }
+    for _, name in ipairs({ "remote_address", "peer_address", "scheme", "secure", "host", "hostname" }) do
+      names[#names + 1] = name
+    end
     for _, name in ipairs(names) do
       local fine, message = pcall(function()
         return kept[name]
@@ -199,8 +162,13 @@ describe("a request", function()
       local expected = ("req.%s can no longer be read: request 1 has ended"):format(name)
       assert.is_truthy(message:find(expected, 1, true), message)
     end
-    for _, name in ipairs({ "header", "header_all", "query_all", "json" }) do
+    for _, name in ipairs({ "header", "header_all", "query_all", "cookie", "form_all", "is", "accepts" }) do
       local fine, message = pcall(kept[name], kept, "x")
+      assert.is_false(fine)
+      assert.is_truthy(message:find("request 1 has ended", 1, true), message)
+    end
+    for _, name in ipairs({ "json", "form", "multipart" }) do
+      local fine, message = pcall(kept[name], kept)
       assert.is_false(fine)
       assert.is_truthy(message:find("request 1 has ended", 1, true), message)
     end
@@ -209,7 +177,7 @@ describe("a request", function()
   it("is needed before the colon", function()
     local messages = seen(function(req)
       local messages = {}
-      for _, name in ipairs({ "header", "header_all", "query_all", "json" }) do
+      for _, name in ipairs({ "header", "cookie", "accepts", "json", "form", "multipart" }) do
         for _, bad in ipairs({ false, {}, io.stdout, "x" }) do
           local fine, message = pcall(req[name], bad, "x")
           messages[#messages + 1] = not fine and message
@@ -219,10 +187,10 @@ describe("a request", function()
       messages[#messages + 1] = message
       return messages
     end)
-    assert.are.equal(17, #messages)
-    for index = 1, 16 do
+    assert.are.equal(25, #messages)
+    for index = 1, 24 do
       assert.is_truthy(messages[index]:find("a request (req) is needed before the colon", 1, true), messages[index])
     end
-    assert.is_truthy(messages[17]:find("name must be a string, got no value", 1, true), messages[17])
+    assert.is_truthy(messages[25]:find("name must be a string, got no value", 1, true), messages[25])
   end)
 end)

@@ -38,6 +38,8 @@ local fastslua = {}
 ---@field max_io_bytes_per_visit? integer default 256 KiB
 ---@field allowed_hosts? string[]|"*" names a request may address, default loopback names, IP literals and `host`
 ---@field allowed_origins? string[]|"*" origins that may change state, default the server's own
+---@field trusted_proxies? string[] addresses, networks as "10.0.0.0/8", "loopback", "private"; default none
+---@field proxy_header? "x-forwarded"|"forwarded" what trusted proxies write, default "x-forwarded"
 ---@field on_error? fun(text: string, req: fastslua.Request, value: any) called when a handler fails
 ---@field on_log? fun(level: string, text: string, fields: table?)
 
@@ -163,8 +165,14 @@ function Server:close() end
 ---@field version string "1.0" or "1.1"
 ---@field headers table<string, string> looked up without regard to case
 ---@field body string?
----@field remote_address string
----@field remote_port integer
+---@field cookies table<string, string> decoded, the first of each name
+---@field remote_address string the client's, as trusted proxies tell it
+---@field peer_address string the other end of the socket
+---@field remote_port integer of the other end of the socket
+---@field scheme string "http" or "https"
+---@field secure boolean whether the scheme is "https"
+---@field host string? whom the client asked for, with the port
+---@field hostname string? the same without the port
 ---@field app fastslua.App
 ---@field route string the path of the route as it was registered
 ---@field [string] any what a handler puts there
@@ -183,9 +191,62 @@ function Request:header_all(name) end
 ---@return string[]
 function Request:query_all(name) end
 
----The body as a value. A body that is no JSON is answered with 400.
+---The cookie of that name, decoded.
+---@param name string
+---@return string?
+function Request:cookie(name) end
+
+---The body as a value. A body that is no JSON is answered with 400, one of another type with 415.
+---@param options? { force?: boolean } force: whatever its type
 ---@return any
-function Request:json() end
+function Request:json(options) end
+
+---The fields of an urlencoded form, decoded, the first of each name.
+---@return table<string, string>
+function Request:form() end
+
+---@param name string
+---@return string[]
+function Request:form_all(name) end
+
+---@class fastslua.Part
+---@field name string
+---@field filename string? without folders; nil when it is no file
+---@field type string media type as sent, "text/plain" without one
+---@field headers table<string, string> looked up without regard to case
+---@field body string
+
+---The parts of a form with files.
+---@return fastslua.Part[] parts
+---@return table<string, fastslua.Part> by_name the first of each name
+function Request:multipart() end
+
+---The first of these types that the body is of: media types, "text/*", "+json", or short names.
+---@param type string|string[]
+---@param ... string
+---@return string?
+function Request:is(type, ...) end
+
+---What the client likes best of these media types or short names.
+---@param type string|string[]
+---@param ... string
+---@return string?
+function Request:accepts(type, ...) end
+
+---@param tag string|string[]
+---@param ... string
+---@return string?
+function Request:accepts_languages(tag, ...) end
+
+---@param charset string|string[]
+---@param ... string
+---@return string?
+function Request:accepts_charsets(charset, ...) end
+
+---@param coding string|string[]
+---@param ... string
+---@return string?
+function Request:accepts_encodings(coding, ...) end
 
 ---@class fastslua.Response
 ---@field headers_sent boolean

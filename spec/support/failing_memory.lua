@@ -15,6 +15,7 @@ app:post("/units/:id", function(req, res)
   req.user = "me"
   res:on_finish(finished)
   local seen = { req.params.id, req.query.q, req.headers.Host, req:header("host"), req.body, req:json(), req.path }
+  seen[#seen + 1] = req.cookies.a .. req:accepts("json") .. req:is("json") .. req.scheme .. req.host
   res:set("X-List", { "a", "b" }):type("json")
   res:json({ id = req.params.id, text = fastslua.json.encode(seen), route = req.route, from = req.remote_address })
 end)
@@ -36,7 +37,8 @@ local function round()
     client = assert(socket.connect("127.0.0.1", server:port()))
     client:settimeout(0)
   end
-  client:send(("POST /units/7?q=1%sContent-Length: %d\r\n\r\n%s"):format(host, #body, body))
+  local fields = "Content-Type: application/json\r\nCookie: a=1\r\nContent-Length: " .. #body .. "\r\n\r\n"
+  client:send("POST /units/7?q=1" .. host .. fields .. body)
   client:send("GET /error" .. host .. "\r\nGET /big" .. host .. "\r\n")
   local wanted = server:stats().requests + 3
   for _ = 1, 10000 do

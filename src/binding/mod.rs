@@ -7,6 +7,7 @@
 mod content;
 mod failures;
 mod options;
+mod origin;
 #[allow(unsafe_code)]
 mod raw;
 mod refusal;

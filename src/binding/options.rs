@@ -3,6 +3,7 @@
 //! Plain Rust: the raw layer reads the Lua table one entry after another and hands the values here. Every message names
 //! the option. Nothing is bound before all options were taken and checked together.
 
+use super::origin::{Proxies, ProxyHeader};
 use crate::server::{AllowedHosts, AllowedOrigins, Config};
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -60,11 +61,13 @@ enum Kind {
     Backlog,
     Hosts,
     Origins,
+    TrustedProxies,
+    ProxyHeader,
     Function(Callback),
 }
 
 /// Every option, in the order of the documentation.
-const OPTIONS: [(&str, Kind); 26] = [
+const OPTIONS: [(&str, Kind); 28] = [
     ("host", Kind::Host),
     ("port", Kind::Port),
     ("backlog", Kind::Backlog),
@@ -98,6 +101,8 @@ const OPTIONS: [(&str, Kind); 26] = [
     ("max_io_bytes_per_visit", Kind::Count(|c| &mut c.max_io_bytes_per_visit)),
     ("allowed_hosts", Kind::Hosts),
     ("allowed_origins", Kind::Origins),
+    ("trusted_proxies", Kind::TrustedProxies),
+    ("proxy_header", Kind::ProxyHeader),
     ("on_error", Kind::Function(Callback::OnError)),
     ("on_log", Kind::Function(Callback::OnLog)),
 ];
@@ -109,6 +114,7 @@ const BACKLOG_DEFAULT: i32 = 512;
 pub(super) struct Draft {
     pub(super) config: Config,
     pub(super) backlog: i32,
+    pub(super) proxies: Proxies,
     host: String,
     port: Option<u16>,
 }
@@ -118,6 +124,7 @@ impl Draft {
         Self {
             config: Config::default(),
             backlog: BACKLOG_DEFAULT,
+            proxies: Proxies::default(),
             host: String::from("127.0.0.1"),
             port: None,
         }
@@ -166,6 +173,22 @@ impl Draft {
                 }
                 other => return Err(list_wanted(other)),
             },
+            Kind::TrustedProxies => match value {
+                Value::List => return Ok(Taken::Items),
+                other => return Err(format!("must be a list of strings, got a {}", other.type_name())),
+            },
+            Kind::ProxyHeader => {
+                self.proxies.header = match text(value)?.to_ascii_lowercase().as_str() {
+                    "x-forwarded" => ProxyHeader::XForwarded,
+                    "forwarded" => ProxyHeader::Forwarded,
+                    other => {
+                        return Err(format!(
+                            "must be 'x-forwarded' or 'forwarded', got '{}'",
+                            other.escape_debug()
+                        ));
+                    }
+                }
+            }
             Kind::Function(callback) => match value {
                 Value::Function => return Ok(Taken::Callback(*callback)),
                 other => return Err(format!("must be a function, got a {}", other.type_name())),
@@ -184,7 +207,16 @@ impl Draft {
             );
             return false;
         };
-        if name == b"allowed_hosts" {
+        if name == b"trusted_proxies" {
+            if !self.proxies.trusted.add(item) {
+                let item = item.escape_debug();
+                let _ = write!(
+                    fault,
+                    "option 'trusted_proxies' holds '{item}', which is no address, no network, and not 'loopback' or 'private'"
+                );
+                return false;
+            }
+        } else if name == b"allowed_hosts" {
             if let AllowedHosts::List(hosts) = &mut self.config.allowed_hosts {
                 hosts.push(item.to_ascii_lowercase());
             }

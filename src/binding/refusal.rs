@@ -3,7 +3,9 @@
 //! Plain Rust. `Accept` comes from the peer and may hold anything.
 
 use super::content;
+use super::origin;
 use super::service::Service;
+use crate::http::accept::{self, Dimension};
 use crate::json::{InvalidUtf8, write_string};
 use crate::server::{Payload, RequestId};
 
@@ -36,7 +38,7 @@ pub(super) fn send(service: &mut Service, id: RequestId, refusal: Refusal<'_>) {
     let Some(request) = service.server.request(id) else {
         return;
     };
-    let json = request.header("accept").is_some_and(prefers_json);
+    let json = origin::joined(&request, b"accept").is_some_and(|accept| prefers_json(&accept));
     let mut body = Vec::new();
     if refusal.sentence.is_empty() {
         // No content.
@@ -83,48 +85,9 @@ fn write_json(refusal: &Refusal<'_>, body: &mut Vec<u8>) {
     body.extend_from_slice(b"}}");
 }
 
-/// Whether a client would rather have JSON than text (RFC 9110 section 12.5.1): its weight is higher, or the same and
-/// JSON is named, as in `application/json, text/plain, */*`.
-pub(super) fn prefers_json(accept: &[u8]) -> bool {
-    let (mut json, mut text) = (Weight::default(), Weight::default());
-    for range in accept.split(|&byte| byte == b',') {
-        let mut parts = range.split(|&byte| byte == b';');
-        let media = parts.next().unwrap_or_default().trim_ascii();
-        let weight = parts.find_map(weight).unwrap_or(1000);
-        match &*media.to_ascii_lowercase() {
-            b"application/json" => json.take(3, weight),
-            b"application/*" => json.take(2, weight),
-            b"text/plain" | b"text/html" => text.take(3, weight),
-            b"text/*" => text.take(2, weight),
-            b"*/*" => {
-                json.take(1, weight);
-                text.take(1, weight);
-            }
-            _ => {}
-        }
-    }
-    json.weight > text.weight || json.weight > 0 && json.weight == text.weight && json.rank == 3
-}
-
-/// The weight of a media type in thousandths, told by the most exact of the ranges that hold it.
-#[derive(Default)]
-struct Weight {
-    rank: u8,
-    weight: u32,
-}
-
-impl Weight {
-    fn take(&mut self, rank: u8, weight: u32) {
-        if rank > self.rank || rank == self.rank && weight > self.weight {
-            *self = Weight { rank, weight };
-        }
-    }
-}
-
-/// `q=0.8` in thousandths; what is no weight is no parameter of ours.
-fn weight(part: &[u8]) -> Option<u32> {
-    let part = part.trim_ascii();
-    let value = part.strip_prefix(b"q=").or_else(|| part.strip_prefix(b"Q="))?;
-    let value: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
-    (0.0..=1.0).contains(&value).then_some((value * 1000.0) as u32)
+/// Whether a client would rather have JSON than text or a page (RFC 9110 section 12.5.1). One that does not care gets
+/// text.
+fn prefers_json(accept: &[u8]) -> bool {
+    let offers: [&[u8]; 3] = [b"text/plain", b"text/html", b"application/json"];
+    accept::best(Dimension::Media, Some(accept), offers) == Some(2)
 }

@@ -2,6 +2,7 @@
 //!
 //! Plain Rust. It must never be borrowed while Lua runs.
 
+use super::origin::Proxies;
 use super::raw::HeldBody;
 use crate::net::Tcp;
 use crate::server::{Clock, Config, Server};
@@ -32,6 +33,8 @@ pub(super) struct Service {
     pub(super) clock: SystemClock,
     /// What the listener was bound to; known after `close()` too.
     pub(super) address: SocketAddr,
+    /// Whom to believe about where requests came from.
+    pub(super) proxies: Proxies,
     /// References to bodies that were sent or given up.
     pub(super) releases: Rc<RefCell<Vec<i32>>>,
 }
@@ -47,6 +50,7 @@ impl Service {
             server,
             clock,
             address,
+            proxies: Proxies::default(),
             releases: Rc::default(),
         })
     }

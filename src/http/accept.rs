@@ -1,7 +1,6 @@
 //! Content negotiation (RFC 9110 section 12.5): which of the offers a client likes best.
 //!
-//! An element of the field that is malformed is passed over, as if the client had not sent it. Nothing is allocated
-//! but by [`preferences`].
+//! An element of the field that is malformed is passed over, as if the client had not sent it. Nothing is allocated.
 
 use super::grammar::{is_token, list, semicolons, trim, unquote};
 use super::media_type::MediaType;
@@ -64,13 +63,6 @@ pub fn best<'o>(
         }
     }
     winner.map(|(_, at)| at)
-}
-
-/// What the field asks for and does not exclude, best first.
-pub fn preferences(field: &[u8]) -> Vec<&[u8]> {
-    let mut ranges: Vec<Range<'_>> = ranges(field).filter(|range| range.weight > 0).collect();
-    ranges.sort_by_key(|range| Reverse(range.weight));
-    ranges.into_iter().map(|range| range.value).collect()
 }
 
 fn ranges(field: &[u8]) -> impl Iterator<Item = Range<'_>> {
@@ -324,14 +316,5 @@ mod tests {
                 "{dimension:?} {field:?} {offers}"
             );
         }
-    }
-
-    #[test]
-    fn order_of_preference() {
-        let wanted: [&[u8]; 4] = [b"text/css", b"a/b", b"text/html", b"*/*"];
-        assert_eq!(
-            preferences(b"text/html;q=0.8, text/css, a/b;v=1, x/y;q=0, */*;q=0.1"),
-            wanted
-        );
     }
 }

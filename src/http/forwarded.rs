@@ -103,24 +103,24 @@ fn network(item: &str) -> Option<Network> {
 pub struct Origin<'a> {
     pub address: IpAddr,
     /// `http`, `https` or what the proxy says, when it says something.
-    pub protocol: Option<&'a [u8]>,
+    pub scheme: Option<&'a [u8]>,
     /// The authority that the client asked for, when the proxy tells it.
     pub host: Option<&'a [u8]>,
 }
 
-/// What is said by `X-Forwarded-For`, `-Proto` and `-Host`; each a joined list, empty when it was not sent. Of protocol
+/// What is said by `X-Forwarded-For`, `-Proto` and `-Host`; each a joined list, empty when it was not sent. Of scheme
 /// and host the last is taken: the one that the nearest proxy has added.
 pub fn x_forwarded<'a>(
     trusted: &TrustedProxies,
     peer: IpAddr,
     addresses: &[u8],
-    protocols: &'a [u8],
+    schemes: &'a [u8],
     hosts: &'a [u8],
 ) -> Origin<'a> {
     if !trusted.contains(peer) {
         return Origin {
             address: peer,
-            protocol: None,
+            scheme: None,
             host: None,
         };
     }
@@ -136,7 +136,7 @@ pub fn x_forwarded<'a>(
     }
     Origin {
         address,
-        protocol: last(protocols),
+        scheme: last(schemes),
         host: last(hosts),
     }
 }
@@ -153,7 +153,7 @@ const HOPS_MAX: usize = 32;
 pub fn forwarded<'a>(trusted: &TrustedProxies, peer: IpAddr, field: &'a [u8]) -> Origin<'a> {
     let mut origin = Origin {
         address: peer,
-        protocol: None,
+        scheme: None,
         host: None,
     };
     // Elements are found from the left, since quotes decide where they end; the last of those that may be believed is
@@ -169,7 +169,7 @@ pub fn forwarded<'a>(trusted: &TrustedProxies, peer: IpAddr, field: &'a [u8]) ->
                 .find(|(found, _)| found.eq_ignore_ascii_case(name))
                 .map(|(_, value)| bare(value))
         };
-        origin.protocol = value(b"proto").or(origin.protocol);
+        origin.scheme = value(b"proto").or(origin.scheme);
         origin.host = value(b"host").or(origin.host);
         match value(b"for").and_then(node) {
             Some(address) => origin.address = address,
@@ -279,17 +279,17 @@ mod tests {
         }
         let told = x_forwarded(&proxies, ip("10.0.0.1"), b"1.1.1.1", b"http, https", b"a.test");
         assert_eq!(
-            (told.protocol, told.host),
+            (told.scheme, told.host),
             (Some(b"https".as_slice()), Some(b"a.test".as_slice()))
         );
         let untold = x_forwarded(&proxies, ip("1.0.0.1"), b"1.1.1.1", b"https", b"a.test");
-        assert_eq!((untold.protocol, untold.host), (None, None));
+        assert_eq!((untold.scheme, untold.host), (None, None));
     }
 
     #[test]
     fn forwarded_field() {
         let proxies = trusted(&["10.0.0.0/8"]);
-        for (peer, field, address, protocol) in [
+        for (peer, field, address, scheme) in [
             ("192.0.2.1", "for=1.1.1.1;proto=https", "192.0.2.1", None),
             ("10.0.0.1", "", "10.0.0.1", None),
             ("10.0.0.1", "for=1.1.1.1;proto=https", "1.1.1.1", Some("https")),
@@ -311,7 +311,7 @@ mod tests {
         ] {
             let origin = forwarded(&proxies, ip(peer), field.as_bytes());
             assert_eq!(origin.address, ip(address), "{peer} {field}");
-            assert_eq!(origin.protocol, protocol.map(str::as_bytes), "{peer} {field}");
+            assert_eq!(origin.scheme, scheme.map(str::as_bytes), "{peer} {field}");
         }
         let told = forwarded(&proxies, ip("10.0.0.1"), b"for=1.1.1.1;host=\"a.test:80\"");
         assert_eq!(told.host, Some(b"a.test:80".as_slice()));

@@ -65,7 +65,6 @@ proptest! {
         for dimension in [Dimension::Media, Dimension::Language, Dimension::Charset, Dimension::Encoding] {
             accept::best(dimension, Some(&one), [two.as_slice(), b"text/html"]);
         }
-        accept::preferences(&one);
         let _ = cookies(&one).filter_map(Result::ok).map(|(_, value)| decode_value(value).len()).max();
         form_data(&one);
         let mut conditions = Conditions::default();

@@ -107,6 +107,12 @@ pub(super) enum Table {
     Params,
     Query,
     Headers,
+    Cookies,
+    Form,
+}
+
+impl Table {
+    pub(super) const COUNT: usize = Table::Form as usize + 1;
 }
 
 /// Pushes the table of the request being handled when it was made before.

@@ -120,7 +120,8 @@ fn bind(cell: &ServerCell, address: SocketAddr, words: &mut Line) -> Result<(), 
         return Err("EIO");
     };
     match Service::listen(address, draft.backlog, draft.config) {
-        Ok(service) => {
+        Ok(mut service) => {
+            service.proxies = draft.proxies;
             cell.service.replace(Some(service));
             Ok(())
         }

@@ -3,11 +3,13 @@
 //! A request can be read until it has ended; then only what a script has put on it is left, and asking for anything else
 //! is an error that names the field.
 
-use super::guard::{Line, fail, guard, line};
+use super::guard::{fail, guard, line};
 use super::handle::{self, Handle, Table};
-use super::json_decode;
+use super::negotiation;
+use super::origin;
 use super::params;
-use super::report::raise_client_error;
+use super::request_body;
+use super::request_cookies;
 use super::request_tables::{header_all, push_headers, push_query, query_all};
 use super::server::slot;
 use super::stack::{push_bytes, string_at, text_arg};
@@ -42,10 +44,16 @@ enum Field {
     Id,
     Route,
     App,
+    Cookies,
+    Scheme,
+    Secure,
+    Host,
+    Hostname,
+    PeerAddress,
 }
 
 /// Every field and its name.
-const FIELDS: [(&str, Field); 16] = [
+const FIELDS: [(&str, Field); 22] = [
     ("method", Field::Method),
     ("target", Field::Target),
     ("path", Field::Path),
@@ -62,6 +70,12 @@ const FIELDS: [(&str, Field); 16] = [
     ("id", Field::Id),
     ("route", Field::Route),
     ("app", Field::App),
+    ("cookies", Field::Cookies),
+    ("scheme", Field::Scheme),
+    ("secure", Field::Secure),
+    ("host", Field::Host),
+    ("hostname", Field::Hostname),
+    ("peer_address", Field::PeerAddress),
 ];
 
 /// Names and numbers for the table of members.
@@ -70,11 +84,20 @@ pub(super) fn fields() -> impl Iterator<Item = (&'static str, usize)> {
 }
 
 /// The methods, for the table of members.
-pub(super) const METHODS: [(&str, lua_CFunction); 4] = [
+pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
     ("header", header),
     ("header_all", header_all),
     ("query_all", query_all),
-    ("json", json),
+    ("json", request_body::json),
+    ("form", request_body::form),
+    ("form_all", request_body::form_all),
+    ("multipart", request_body::multipart),
+    ("cookie", request_cookies::cookie),
+    ("is", negotiation::is),
+    ("accepts", negotiation::accepts),
+    ("accepts_languages", negotiation::accepts_languages),
+    ("accepts_charsets", negotiation::accepts_charsets),
+    ("accepts_encodings", negotiation::accepts_encodings),
 ];
 
 /// SAFETY: R4: the handle lies at index 1.
@@ -146,15 +169,19 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
         Field::Params => handle::push_table(l, handle, Table::Params) || params::push(l, handle),
         Field::BasePath => params::push_base_path(l, handle),
         Field::Headers => handle::push_table(l, handle, Table::Headers) || push_headers(l, handle),
-        Field::RemoteAddress => push_bytes(l, |emit| {
-            with(handle, |request| emit(line!("{}", request.remote_addr().ip()).bytes()));
-        }),
+        Field::RemoteAddress => origin::push_address(l, handle),
+        Field::PeerAddress => origin::push_peer(l, handle),
         Field::RemotePort => push_number(l, handle, |request| f64::from(request.remote_addr().port())),
         Field::Id => {
             lua_pushnumber(l, handle.id.serial as f64);
             true
         }
         Field::Route => push_route(l, handle),
+        Field::Cookies => handle::push_table(l, handle, Table::Cookies) || request_cookies::push_cookies(l, handle),
+        Field::Scheme => origin::push_scheme(l, handle),
+        Field::Secure => origin::push_secure(l, handle),
+        Field::Host => origin::push_host(l, handle, false),
+        Field::Hostname => origin::push_host(l, handle, true),
         Field::App => {
             handle::push_environment(l, handle);
             lua_rawgeti(l, -1, slot::APP.into());
@@ -197,7 +224,7 @@ pub(super) unsafe fn push_text(
 
 /// SAFETY: R2.
 #[cold]
-unsafe fn push_nil_if_live(l: *mut lua_State, handle: &Handle) -> bool {
+pub(super) unsafe fn push_nil_if_live(l: *mut lua_State, handle: &Handle) -> bool {
     let live = guard(l, || with(handle, |_| ()).is_some());
     if live {
         lua_pushnil(l);
@@ -284,26 +311,4 @@ unsafe extern "C-unwind" fn header(l: *mut lua_State) -> c_int {
         lua_pushnil(l);
     }
     1
-}
-
-/// `req:json()`: the body as a Lua value. A body that is no JSON is the client's fault: unless the handler catches the
-/// error, the client gets 400 and the reason.
-///
-/// SAFETY: R3: the body is made a Lua string, which lies on the stack while it is read.
-unsafe extern "C-unwind" fn json(l: *mut lua_State) -> c_int {
-    let handle = of_self(l);
-    lua_settop(l, 1);
-    must_live(l, handle, "json()");
-    push_text(l, handle, |request| request.body().or(Some(b"")));
-    let mut fault = Line::new();
-    if json_decode::push_value(l, 2, json_decode::Manner::DEFAULT, &mut fault) {
-        return 1;
-    }
-    let message = guard(l, || {
-        let mut message = Line::new();
-        message.push(b"The body is not JSON: ");
-        message.push(fault.bytes());
-        message
-    });
-    raise_client_error(l, 400, &message)
 }

@@ -18,30 +18,54 @@ pub(super) unsafe fn push_query(l: *mut lua_State, handle: &Handle) -> bool {
     if !push_text(l, handle, |request| Some(query_of(request))) {
         return false;
     }
-    lua_createtable(l, 0, 4);
-    each_query_piece(l, 3, |l, piece| {
-        push_pair_part(l, piece, false);
-        lua_pushvalue(l, -1);
-        lua_rawget(l, 4);
-        let fresh = lua_type(l, -1) == LUA_TNIL;
-        lua_settop(l, -2);
-        if fresh {
-            push_pair_part(l, piece, true);
-            lua_rawset(l, 4);
-        } else {
-            lua_settop(l, -2);
-        }
-    });
+    push_pairs(l, lua_gettop(l));
     handle::keep_table(l, handle, Table::Query);
     true
 }
 
-/// Calls `each` with every piece of the query string at `index`.
+/// Pushes the table of the pairs in the string at `index` (absolute): decoded, the first of each name.
+///
+/// SAFETY: R3: the pieces are read from a Lua string that lies on the stack.
+pub(super) unsafe fn push_pairs(l: *mut lua_State, index: c_int) {
+    lua_createtable(l, 0, 4);
+    let table = lua_gettop(l);
+    each_piece(l, index, |l, piece| {
+        push_pair_part(l, piece, false);
+        lua_pushvalue(l, -1);
+        lua_rawget(l, table);
+        let fresh = lua_type(l, -1) == LUA_TNIL;
+        lua_settop(l, -2);
+        if fresh {
+            push_pair_part(l, piece, true);
+            lua_rawset(l, table);
+        } else {
+            lua_settop(l, -2);
+        }
+    });
+}
+
+/// Pushes the list of all values of one name among the pairs in the string at `index` (absolute).
+///
+/// SAFETY: R3: pieces of the Lua string; `wanted` lies in another one on the caller's stack.
+pub(super) unsafe fn push_values(l: *mut lua_State, index: c_int, wanted: &[u8]) {
+    lua_createtable(l, 1, 0);
+    let table = lua_gettop(l);
+    each_piece(l, index, |l, piece| {
+        let same = guard(l, || *pair(piece).0 == *wanted);
+        if same {
+            push_pair_part(l, piece, true);
+            let next = lua_objlen(l, table) as lua_Integer + 1;
+            lua_rawseti(l, table, next);
+        }
+    });
+}
+
+/// Calls `each` with every piece of the text at `index`.
 ///
 /// SAFETY: R1: slices of a string that stays at `index` have no destructor, and neither has the iterator over them.
-unsafe fn each_query_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
-    let query = string_at(l, index).unwrap_or_default();
-    for piece in pieces(query) {
+unsafe fn each_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
+    let text = string_at(l, index).unwrap_or_default();
+    for piece in pieces(text) {
         each(l, piece);
     }
 }
@@ -105,7 +129,7 @@ unsafe fn push_field_name(l: *mut lua_State, handle: &Handle, at: usize) -> bool
 }
 
 /// SAFETY: R3.
-unsafe fn push_field_value(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
+pub(super) unsafe fn push_field_value(l: *mut lua_State, handle: &Handle, at: usize) -> bool {
     push_bytes(l, |emit| {
         with(handle, |request| {
             if let Some(field) = request.head().fields.get(at) {
@@ -165,14 +189,6 @@ pub(super) unsafe extern "C-unwind" fn query_all(l: *mut lua_State) -> c_int {
     lua_settop(l, 2);
     must_live(l, handle, "query_all()");
     push_text(l, handle, |request| Some(query_of(request)));
-    lua_createtable(l, 1, 0);
-    each_query_piece(l, 3, |l, piece| {
-        let same = guard(l, || *pair(piece).0 == *wanted);
-        if same {
-            push_pair_part(l, piece, true);
-            let next = lua_objlen(l, 4) as lua_Integer + 1;
-            lua_rawseti(l, 4, next);
-        }
-    });
+    push_values(l, 3, wanted);
     1
 }

@@ -4,6 +4,7 @@
 //! use it while the state closes.
 
 use super::guard::{Line, contained, fail, guard, line};
+use super::handle::Table;
 use super::json_encode::Style;
 use super::router::RouterCell;
 use super::stack::{number_arg, push_bytes, push_literal, set_field};
@@ -36,15 +37,15 @@ pub(super) mod slot {
     pub(in super::super) const REPORT: c_int = 10;
     /// A Lua function that does nothing: debug hooks fire in it.
     pub(in super::super) const NOTHING: c_int = 11;
-    /// The tables of the request being handled: parameters, query, headers.
-    pub(in super::super) const TABLES: c_int = 12;
     /// The response to the request being handled.
-    pub(in super::super) const RESPONSE: c_int = 15;
+    pub(in super::super) const RESPONSE: c_int = 12;
     /// Functions that hear of the end of the request being handled.
-    pub(in super::super) const FINISHERS: c_int = 16;
+    pub(in super::super) const FINISHERS: c_int = 13;
     /// What calls one of them.
-    pub(in super::super) const FINISH: c_int = 17;
-    pub(in super::super) const COUNT: c_int = 17;
+    pub(in super::super) const FINISH: c_int = 14;
+    /// The tables of the request being handled, by [`super::Table`]: the last places.
+    pub(in super::super) const TABLES: c_int = 15;
+    pub(in super::super) const COUNT: c_int = TABLES + super::Table::COUNT as c_int - 1;
 }
 
 /// A server as Lua holds it.
@@ -68,7 +69,7 @@ pub(super) struct ServerCell {
     /// How many functions wait for the end of the request being handled.
     pub(super) finishers: Cell<u32>,
     /// Whose tables the environment keeps: serials, by [`Table`].
-    pub(super) tables: [Cell<u64>; 3],
+    pub(super) tables: [Cell<u64>; Table::COUNT],
     /// What the router has last said.
     pub(super) found: Cell<Found>,
     /// Segments of the path before the running function's router; `None` for the route's own.
@@ -93,7 +94,7 @@ impl ServerCell {
             route: Cell::new(None),
             captures: RefCell::new(Captures::new()),
             finishers: Cell::new(0),
-            tables: [const { Cell::new(0) }; 3],
+            tables: [const { Cell::new(0) }; Table::COUNT],
             found: Cell::new(Found::NotFound),
             base: Cell::new(None),
             scope: Cell::new(0),
