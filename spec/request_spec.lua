@@ -151,7 +151,7 @@ describe("a request", function()
     assert.are.equal(1, kept.id)
     assert.are.equal("fastslua.request (1)", tostring(kept))
     local names = { "method", "path", "query", "params", "body", "headers", "version", "route", "cookies" }
-    for _, name in ipairs({ "remote_address", "peer_address", "scheme", "secure", "host", "hostname" }) do
+    for _, name in ipairs({ "remote_address", "peer_address", "scheme", "secure", "host", "hostname", "fresh" }) do
       names[#names + 1] = name
     end
     for _, name in ipairs(names) do

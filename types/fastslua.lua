@@ -39,6 +39,7 @@ local fastslua = {}
 ---@field allowed_hosts? string[]|"*" names a request may address, default loopback names, IP literals and `host`
 ---@field allowed_origins? string[]|"*" origins that may change state, default the server's own
 ---@field trusted_proxies? string[] addresses, networks as "10.0.0.0/8", "loopback", "private"; default none
+---@field etag? boolean weak entity tags on answers, default true
 ---@field proxy_header? "x-forwarded"|"forwarded" what trusted proxies write, default "x-forwarded"
 ---@field on_error? fun(text: string, req: fastslua.Request, value: any) called when a handler fails
 ---@field on_log? fun(level: string, text: string, fields: table?)
@@ -173,6 +174,7 @@ function Server:close() end
 ---@field secure boolean whether the scheme is "https"
 ---@field host string? whom the client asked for, with the port
 ---@field hostname string? the same without the port
+---@field fresh boolean whether the client has what the response in the making would give it
 ---@field app fastslua.App
 ---@field route string the path of the route as it was registered
 ---@field [string] any what a handler puts there
@@ -220,6 +222,12 @@ function Request:form_all(name) end
 ---@return fastslua.Part[] parts
 ---@return table<string, fastslua.Part> by_name the first of each name
 function Request:multipart() end
+
+---Whether the request may change what has this entity tag or date now; nil for both when there is nothing.
+---@param tag? string in quotation marks
+---@param last_modified? string an HTTP date
+---@return boolean
+function Request:permits(tag, last_modified) end
 
 ---The first of these types that the body is of: media types, "text/*", "+json", or short names.
 ---@param type string|string[]

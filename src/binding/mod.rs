@@ -12,3 +12,4 @@ mod origin;
 mod raw;
 mod refusal;
 mod service;
+mod validators;

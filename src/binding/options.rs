@@ -17,6 +17,7 @@ pub(super) enum Value<'a> {
     /// A table; its items come one by one through [`Draft::push_item`].
     List,
     Function,
+    Flag(bool),
     /// Anything else, by the name of its type.
     Other(&'static str),
 }
@@ -28,6 +29,7 @@ impl Value<'_> {
             Value::Text(_) => "string",
             Value::List => "table",
             Value::Function => "function",
+            Value::Flag(_) => "boolean",
             Value::Other(name) => name,
         }
     }
@@ -63,11 +65,12 @@ enum Kind {
     Origins,
     TrustedProxies,
     ProxyHeader,
+    Etag,
     Function(Callback),
 }
 
 /// Every option, in the order of the documentation.
-const OPTIONS: [(&str, Kind); 28] = [
+const OPTIONS: [(&str, Kind); 29] = [
     ("host", Kind::Host),
     ("port", Kind::Port),
     ("backlog", Kind::Backlog),
@@ -103,6 +106,7 @@ const OPTIONS: [(&str, Kind); 28] = [
     ("allowed_origins", Kind::Origins),
     ("trusted_proxies", Kind::TrustedProxies),
     ("proxy_header", Kind::ProxyHeader),
+    ("etag", Kind::Etag),
     ("on_error", Kind::Function(Callback::OnError)),
     ("on_log", Kind::Function(Callback::OnLog)),
 ];
@@ -115,6 +119,7 @@ pub(super) struct Draft {
     pub(super) config: Config,
     pub(super) backlog: i32,
     pub(super) proxies: Proxies,
+    pub(super) etag: bool,
     host: String,
     port: Option<u16>,
 }
@@ -125,6 +130,7 @@ impl Draft {
             config: Config::default(),
             backlog: BACKLOG_DEFAULT,
             proxies: Proxies::default(),
+            etag: true,
             host: String::from("127.0.0.1"),
             port: None,
         }
@@ -189,6 +195,10 @@ impl Draft {
                     }
                 }
             }
+            Kind::Etag => match value {
+                Value::Flag(flag) => self.etag = flag,
+                other => return Err(format!("must be true or false, got a {}", other.type_name())),
+            },
             Kind::Function(callback) => match value {
                 Value::Function => return Ok(Taken::Callback(*callback)),
                 other => return Err(format!("must be a function, got a {}", other.type_name())),

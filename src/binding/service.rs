@@ -35,6 +35,8 @@ pub(super) struct Service {
     pub(super) address: SocketAddr,
     /// Whom to believe about where requests came from.
     pub(super) proxies: Proxies,
+    /// Answers get entity tags.
+    pub(super) etag: bool,
     /// References to bodies that were sent or given up.
     pub(super) releases: Rc<RefCell<Vec<i32>>>,
 }
@@ -51,6 +53,7 @@ impl Service {
             clock,
             address,
             proxies: Proxies::default(),
+            etag: true,
             releases: Rc::default(),
         })
     }

@@ -115,6 +115,8 @@ pub struct RequestHead {
     pub host: Option<Span>,
     /// Every header field in the order sent.
     pub fields: Vec<Field>,
+    /// A field may be a condition (RFC 9110 13.1): its name is as long as one, and begins with `If-`.
+    pub conditional: bool,
     /// How the body ends.
     pub(super) framing: Framing,
     /// The client lets the connection stay open (RFC 9112 9.3).
@@ -191,6 +193,7 @@ impl RequestHead {
         let mut connection = ConnectionOptions::default();
         let (mut host, mut host_repeated) = (None, false);
         let (mut expects_continue, mut expects_other) = (false, false);
+        self.conditional = false;
         for header in headers {
             let (name, value) = (header.name.as_bytes(), header.value);
             self.fields.push(Field {
@@ -207,6 +210,7 @@ impl RequestHead {
                 10 if name.eq_ignore_ascii_case(b"connection") => connection.take(value),
                 14 if name.eq_ignore_ascii_case(b"content-length") => framing.content_length(value),
                 17 if name.eq_ignore_ascii_case(b"transfer-encoding") => framing.transfer_encoding(value),
+                8 | 13 | 17 | 19 => self.conditional |= name[..3].eq_ignore_ascii_case(b"if-"),
                 _ => {}
             }
         }

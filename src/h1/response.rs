@@ -54,6 +54,8 @@ pub struct ResponseHead {
     lines: Vec<u8>,
     status: u16,
     has_date: bool,
+    /// An `ETag` or a `Last-Modified` has been set, and perhaps removed since.
+    validators: bool,
     close: bool,
 }
 
@@ -63,6 +65,7 @@ impl Default for ResponseHead {
             lines: Vec::new(),
             status: 200,
             has_date: false,
+            validators: false,
             close: false,
         }
     }
@@ -97,6 +100,10 @@ impl ResponseHead {
         match self.check(name, value)? {
             Kind::Connection => self.close = true,
             Kind::Plain => self.replace(name, value)?,
+            Kind::Validator => {
+                self.replace(name, value)?;
+                self.validators = true;
+            }
             Kind::Date => {
                 self.replace(name, value)?;
                 self.has_date = true;
@@ -115,9 +122,10 @@ impl ResponseHead {
             Kind::Connection => self.close = true,
             // There is one Date (RFC 9110 6.6.1).
             Kind::Date => return self.set(name, value),
-            Kind::Plain => {
+            kind @ (Kind::Plain | Kind::Validator) => {
                 self.check_room(0, name, value)?;
                 self.push(name, value);
+                self.validators |= kind == Kind::Validator;
             }
         }
         Ok(())
@@ -200,6 +208,23 @@ impl ResponseHead {
         }
     }
 
+    /// Adds a weak entity tag (RFC 9110 8.8.3), given without `W/` and quotation marks, to a response that has none.
+    /// Nearly every response gets one, so it costs no more than copying a line. Without effect when there is no room.
+    pub fn add_weak_etag(&mut self, tag: &[u8; 16]) {
+        debug_assert!(!self.has(b"etag") && is_field_value(tag));
+        let mut line = *b"ETag: W/\"................\"\r\n";
+        line[9..25].copy_from_slice(tag);
+        if self.lines.len() + line.len() <= RESPONSE_HEAD_BYTES_MAX {
+            self.lines.extend_from_slice(&line);
+        }
+    }
+
+    /// False when neither `ETag` nor `Last-Modified` has been set.
+    #[inline]
+    pub fn may_have_validators(&self) -> bool {
+        self.validators
+    }
+
     /// Back to 200 without fields. Lines of usual size keep their memory for the next response.
     pub fn reset(&mut self) {
         const KEPT_BYTES_MAX: usize = 4096;
@@ -209,6 +234,7 @@ impl ResponseHead {
         self.lines.clear();
         self.status = 200;
         self.has_date = false;
+        self.validators = false;
         self.close = false;
     }
 
@@ -283,6 +309,8 @@ impl ResponseHead {
 #[derive(PartialEq, Eq)]
 enum Kind {
     Plain,
+    /// What a condition of a request may be about (RFC 9110 8.8).
+    Validator,
     Date,
     Connection,
 }
@@ -296,8 +324,11 @@ fn kind_of(name: &[u8], value: &[u8]) -> Result<Kind, ResponseError> {
         "Upgrade",
         "Trailer",
     ];
-    if name.eq_ignore_ascii_case(b"date") {
-        return Ok(Kind::Date);
+    match name.len() {
+        4 if name.eq_ignore_ascii_case(b"date") => return Ok(Kind::Date),
+        4 if name.eq_ignore_ascii_case(b"etag") => return Ok(Kind::Validator),
+        13 if name.eq_ignore_ascii_case(b"last-modified") => return Ok(Kind::Validator),
+        _ => {}
     }
     if name.eq_ignore_ascii_case(b"connection") {
         let close = value.eq_ignore_ascii_case(b"close");

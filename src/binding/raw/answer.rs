@@ -11,7 +11,10 @@ use super::server::{ServerCell, slot};
 use super::stack::{Named, string_at, type_name};
 use super::state::{State, current};
 use crate::binding::content;
+use crate::binding::refusal::refuse;
 use crate::binding::service::Service;
+use crate::binding::validators;
+use crate::http::conditional::Outcome;
 use crate::server::{Payload, RequestId, RespondError};
 use mlua::ffi::*;
 use std::fmt::Write;
@@ -86,7 +89,18 @@ fn respond(
         {
             response.set_default_content_type(content_type);
         }
-        service.server.respond(id, payload)
+        let content = match &payload {
+            Payload::Bytes(bytes) if service.etag => Some(*bytes),
+            _ => None,
+        };
+        match validators::apply(&mut service.server, id, content) {
+            Outcome::Proceed => service.server.respond(id, payload),
+            Outcome::NotModified => service.server.respond(id, Payload::Bytes(b"")),
+            Outcome::Failed => {
+                refuse(service, id, 412, b"What is here now is not what this request asks for.");
+                Ok(())
+            }
+        }
     };
     match cell.with(run) {
         Some(Ok(())) => Some(Sent::Yes),

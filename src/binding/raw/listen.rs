@@ -122,6 +122,7 @@ fn bind(cell: &ServerCell, address: SocketAddr, words: &mut Line) -> Result<(), 
     match Service::listen(address, draft.backlog, draft.config) {
         Ok(mut service) => {
             service.proxies = draft.proxies;
+            service.etag = draft.etag;
             cell.service.replace(Some(service));
             Ok(())
         }
@@ -168,6 +169,7 @@ unsafe fn take(l: *mut lua_State, cell: &ServerCell, name: &[u8], index: c_int) 
         LUA_TSTRING => Value::Text(string_at(l, index).unwrap_or_default()),
         LUA_TTABLE => Value::List,
         LUA_TFUNCTION => Value::Function,
+        LUA_TBOOLEAN => Value::Flag(lua_toboolean(l, index) != 0),
         _ => Value::Other(type_name(l, index)),
     };
     let mut words = Line::new();

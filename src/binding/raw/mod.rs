@@ -20,6 +20,7 @@
 mod answer;
 mod body;
 mod chain;
+mod conditions;
 mod dispatch;
 mod entry;
 mod finish;

@@ -3,6 +3,7 @@
 //! A request can be read until it has ended; then only what a script has put on it is left, and asking for anything else
 //! is an error that names the field.
 
+use super::conditions;
 use super::guard::{fail, guard, line};
 use super::handle::{self, Handle, Table};
 use super::negotiation;
@@ -50,10 +51,11 @@ enum Field {
     Host,
     Hostname,
     PeerAddress,
+    Fresh,
 }
 
 /// Every field and its name.
-const FIELDS: [(&str, Field); 22] = [
+const FIELDS: [(&str, Field); 23] = [
     ("method", Field::Method),
     ("target", Field::Target),
     ("path", Field::Path),
@@ -76,6 +78,7 @@ const FIELDS: [(&str, Field); 22] = [
     ("host", Field::Host),
     ("hostname", Field::Hostname),
     ("peer_address", Field::PeerAddress),
+    ("fresh", Field::Fresh),
 ];
 
 /// Names and numbers for the table of members.
@@ -84,7 +87,7 @@ pub(super) fn fields() -> impl Iterator<Item = (&'static str, usize)> {
 }
 
 /// The methods, for the table of members.
-pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
+pub(super) const METHODS: [(&str, lua_CFunction); 14] = [
     ("header", header),
     ("header_all", header_all),
     ("query_all", query_all),
@@ -93,6 +96,7 @@ pub(super) const METHODS: [(&str, lua_CFunction); 13] = [
     ("form_all", request_body::form_all),
     ("multipart", request_body::multipart),
     ("cookie", request_cookies::cookie),
+    ("permits", conditions::permits),
     ("is", negotiation::is),
     ("accepts", negotiation::accepts),
     ("accepts_languages", negotiation::accepts_languages),
@@ -182,6 +186,7 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
         Field::Secure => origin::push_secure(l, handle),
         Field::Host => origin::push_host(l, handle, false),
         Field::Hostname => origin::push_host(l, handle, true),
+        Field::Fresh => conditions::push_fresh(l, handle),
         Field::App => {
             handle::push_environment(l, handle);
             lua_rawgeti(l, -1, slot::APP.into());
