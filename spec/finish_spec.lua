@@ -55,7 +55,7 @@ describe("res:on_finish", function()
     {
       "a redirection",
       "GET",
-      "GET / 302 0",
+      "GET / 302 20",
       function(_, res)
         res:redirect("/b")
       end,

@@ -66,11 +66,11 @@ describe("negotiation", function()
       end
       return ""
     end)
-    assert.is_truthy(messages[1]:find("req:accepts() needs at least one name", 1, true), messages[1])
-    assert.is_truthy(messages[2]:find("req:accepts() needs at least one name", 1, true), messages[2])
+    assert.is_truthy(messages[1]:find("req:accepts needs at least one name", 1, true), messages[1])
+    assert.is_truthy(messages[2]:find("req:accepts needs at least one name", 1, true), messages[2])
     assert.is_truthy(messages[3]:find("each name must be a string, got a number", 1, true), messages[3])
     assert.is_truthy(messages[4]:find("each name must be a string, got a table", 1, true), messages[4])
-    assert.is_truthy(messages[5]:find("req:accepts() takes at most 200 names, got 201", 1, true), messages[5])
+    assert.is_truthy(messages[5]:find("req:accepts takes at most 200 names, got 201", 1, true), messages[5])
   end)
 
   it("decides how the library's own answers look", function()

@@ -177,16 +177,11 @@ describe("a response", function()
     assert.are.equal("1.5", response.fields["x-n"])
   end)
 
-  it("redirects", function()
+  it("has lists of values added", function()
     local response = serve.once(function(_, res)
-      res:redirect("/else?a=b")
+      res:append("X-A", { "1", 2 }):append("X-A", {}):append("X-A", "3"):send("")
     end)
-    assert.are.equal(302, response.status)
-    assert.are.equal("/else?a=b", response.fields.location)
-    response = serve.once(function(_, res)
-      res:redirect("http://a/", 308)
-    end)
-    assert.are.equal(308, response.status)
+    assert.are.equal("1, 2, 3", response.fields["x-a"])
   end)
 
   for _, row in ipairs({
@@ -303,18 +298,11 @@ describe("a response", function()
       "type: ",
     },
     {
-      "redirect with a line end",
+      "append of a list with a table",
       function(res)
-        res:redirect("/\r\nX: y")
+        res:append("A", { "x", {} })
       end,
-      "response header 'Location'",
-    },
-    {
-      "redirect with 200",
-      function(res)
-        res:redirect("/", 200)
-      end,
-      "code must be a redirection",
+      "each value must be a string, got a table",
     },
     {
       "body of a function",
@@ -416,13 +404,28 @@ describe("a response", function()
         function()
           res:type("json")
         end,
+        function()
+          res:cookie("a", "b")
+        end,
+        function()
+          res:clear_cookie("a")
+        end,
+        function()
+          res:vary("Accept")
+        end,
+        function()
+          res:links({ next = "/" })
+        end,
+        function()
+          res:attachment("a")
+        end,
       }) do
         local fine, message = pcall(use)
         messages[#messages + 1] = not fine and message
       end
     end)
     assert.are.equal("once", serve.get(server, "/p").body)
-    assert.are.equal(10, #messages)
+    assert.are.equal(15, #messages)
     for _, message in ipairs(messages) do
       assert.is_truthy(message:find("GET /p: the response was already sent", 1, true), message)
     end

@@ -275,9 +275,9 @@ function Response:status(code) end
 ---@return fastslua.Response
 function Response:set(name, value) end
 
----Adds a field beside those of the same name.
+---Adds a field beside those of the same name; a list adds one for each value.
 ---@param name string
----@param value string|number
+---@param value string|number|(string|number)[]
 ---@return fastslua.Response
 function Response:append(name, value) end
 
@@ -297,6 +297,45 @@ function Response:remove(name) end
 ---@param name string a media type, or a short name such as "json" or "png"
 ---@return fastslua.Response
 function Response:type(name) end
+
+---@class fastslua.CookieOptions
+---@field path? string default "/"
+---@field domain? string default this host alone
+---@field max_age? integer seconds
+---@field expires? integer seconds since 1970
+---@field secure? boolean
+---@field http_only? boolean
+---@field same_site? "strict"|"lax"|"none"
+---@field partitioned? boolean
+
+---Adds a Set-Cookie. What a browser would drop raises an error.
+---@param name string
+---@param value string|number any bytes
+---@param options? fastslua.CookieOptions
+---@return fastslua.Response
+function Response:cookie(name, value, options) end
+
+---Has a cookie forgotten that was set with this path and domain.
+---@param name string
+---@param options? fastslua.CookieOptions
+---@return fastslua.Response
+function Response:clear_cookie(name, options) end
+
+---Adds names to Vary that it does not have yet.
+---@param name string|string[]
+---@param ... string
+---@return fastslua.Response
+function Response:vary(name, ...) end
+
+---Adds a Link for each relation.
+---@param links table<string, string> URLs by relation
+---@return fastslua.Response
+function Response:links(links) end
+
+---Has the content saved under this name.
+---@param filename? string
+---@return fastslua.Response
+function Response:attachment(filename) end
 
 ---Ends the response. A string is text when no type was set, a table is JSON.
 ---@param body? string|table

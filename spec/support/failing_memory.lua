@@ -16,7 +16,7 @@ app:post("/units/:id", function(req, res)
   res:on_finish(finished)
   local seen = { req.params.id, req.query.q, req.headers.Host, req:header("host"), req.body, req:json(), req.path }
   seen[#seen + 1] = req.cookies.a .. req:accepts("json") .. req:is("json") .. req.scheme .. req.host
-  res:set("X-List", { "a", "b" }):type("json")
+  res:set("X-List", { "a", "b" }):cookie("a", "1", { path = "/" }):vary("Accept"):links({ next = "/" }):type("json")
   res:json({ id = req.params.id, text = fastslua.json.encode(seen), route = req.route, from = req.remote_address })
 end)
 app:get("/error", function()

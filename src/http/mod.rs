@@ -15,6 +15,7 @@ pub mod multipart;
 pub mod set_cookie;
 pub mod uri;
 pub mod urlencoded;
+pub mod vary;
 
 #[cfg(test)]
 mod multipart_tests;

@@ -44,7 +44,7 @@ pub(super) unsafe extern "C-unwind" fn permits(l: *mut lua_State) -> c_int {
             &line!("tag must be an entity tag, in quotation marks as \"v1\" or W/\"v1\""),
         );
     }
-    must_live(l, handle, "permits()");
+    must_live(l, handle, "req:permits");
     let permits = guard(l, || {
         with(handle, |request| validators::permits(request, tag, last_modified))
     });

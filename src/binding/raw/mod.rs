@@ -41,6 +41,8 @@ mod request_body;
 mod request_cookies;
 mod request_tables;
 mod response;
+mod response_cookies;
+mod response_fields;
 mod router;
 mod server;
 mod stack;

@@ -2,9 +2,9 @@
 //!
 //! Arguments are strings, or one list of them. What is returned is the argument that fits, as it was given.
 
-use super::guard::{fail, guard, line};
+use super::guard::guard;
 use super::request::{must_live, of_self, with};
-use super::stack::{string_at, wrong_type};
+use super::stack::{spread, string_at};
 use crate::binding::content;
 use crate::binding::origin::joined;
 use crate::http::accept::{self, Dimension};
@@ -14,37 +14,6 @@ use std::os::raw::c_int;
 
 /// Where the offers begin: behind the request.
 const FIRST: c_int = 2;
-
-/// Offers in one call, at most: the stack has to hold them.
-const OFFERS_MAX: usize = 200;
-
-/// Lays the offers out on the stack from [`FIRST`], and gives the place of the last.
-///
-/// SAFETY: R1: room is asked for before anything is pushed.
-unsafe fn lay_out(l: *mut lua_State, what: &str) -> c_int {
-    if lua_type(l, FIRST) == LUA_TTABLE {
-        let count = lua_objlen(l, FIRST);
-        if count > OFFERS_MAX {
-            fail(l, &line!("req:{what} takes at most {OFFERS_MAX} names, got {count}"));
-        }
-        luaL_checkstack(l, count as c_int + 8, c"too many names".as_ptr());
-        lua_settop(l, FIRST);
-        for at in 1..=count {
-            lua_rawgeti(l, FIRST, at as lua_Integer);
-        }
-        lua_remove(l, FIRST);
-    }
-    let last = lua_gettop(l);
-    if last < FIRST {
-        fail(l, &line!("req:{what} needs at least one name"));
-    }
-    for index in FIRST..=last {
-        if lua_type(l, index) != LUA_TSTRING {
-            wrong_type(l, index, "each name", "string");
-        }
-    }
-    last
-}
 
 /// Pushes the offer at a place that was found among them, or nil.
 ///
@@ -60,7 +29,7 @@ unsafe fn push_offer(l: *mut lua_State, place: Option<usize>) -> c_int {
 /// SAFETY: R2: offers are strings on the stack, read with functions that cannot raise.
 unsafe fn negotiate(l: *mut lua_State, what: &str, dimension: Dimension, field: &'static [u8]) -> c_int {
     let handle = of_self(l);
-    let last = lay_out(l, what);
+    let last = spread(l, FIRST, what);
     must_live(l, handle, what);
     let place = guard(l, || {
         let offers = (FIRST..=last).map(|index| {
@@ -82,28 +51,28 @@ unsafe fn negotiate(l: *mut lua_State, what: &str, dimension: Dimension, field: 
 ///
 /// SAFETY: R1.
 pub(super) unsafe extern "C-unwind" fn accepts(l: *mut lua_State) -> c_int {
-    negotiate(l, "accepts()", Dimension::Media, b"accept")
+    negotiate(l, "req:accepts", Dimension::Media, b"accept")
 }
 
 /// `req:accepts_languages(tag, …)`.
 ///
 /// SAFETY: R1.
 pub(super) unsafe extern "C-unwind" fn accepts_languages(l: *mut lua_State) -> c_int {
-    negotiate(l, "accepts_languages()", Dimension::Language, b"accept-language")
+    negotiate(l, "req:accepts_languages", Dimension::Language, b"accept-language")
 }
 
 /// `req:accepts_charsets(name, …)`.
 ///
 /// SAFETY: R1.
 pub(super) unsafe extern "C-unwind" fn accepts_charsets(l: *mut lua_State) -> c_int {
-    negotiate(l, "accepts_charsets()", Dimension::Charset, b"accept-charset")
+    negotiate(l, "req:accepts_charsets", Dimension::Charset, b"accept-charset")
 }
 
 /// `req:accepts_encodings(coding, …)`.
 ///
 /// SAFETY: R1.
 pub(super) unsafe extern "C-unwind" fn accepts_encodings(l: *mut lua_State) -> c_int {
-    negotiate(l, "accepts_encodings()", Dimension::Encoding, b"accept-encoding")
+    negotiate(l, "req:accepts_encodings", Dimension::Encoding, b"accept-encoding")
 }
 
 /// `req:is(type, …)`: the first of the types that the body is of, or nil. A type is a media type, a pattern of one
@@ -112,8 +81,8 @@ pub(super) unsafe extern "C-unwind" fn accepts_encodings(l: *mut lua_State) -> c
 /// SAFETY: R2: as `negotiate`.
 pub(super) unsafe extern "C-unwind" fn is(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
-    let last = lay_out(l, "is()");
-    must_live(l, handle, "is()");
+    let last = spread(l, FIRST, "req:is");
+    must_live(l, handle, "req:is");
     let place = guard(l, || {
         with(handle, |request| {
             let media = MediaType::parse(request.header("content-type")?)?;

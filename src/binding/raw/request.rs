@@ -287,10 +287,7 @@ unsafe fn push_route(l: *mut lua_State, handle: &Handle) -> bool {
 pub(super) unsafe fn must_live(l: *mut lua_State, handle: &Handle, what: &str) {
     if guard(l, || with(handle, |_| ()).is_none()) {
         let message = guard(l, || {
-            line!(
-                "req:{what} can no longer be read: request {} has ended",
-                handle.id.serial
-            )
+            line!("{what}() can no longer be read: request {} has ended", handle.id.serial)
         });
         fail(l, &message);
     }
@@ -312,7 +309,7 @@ unsafe extern "C-unwind" fn header(l: *mut lua_State) -> c_int {
         }
     });
     if !pushed {
-        must_live(l, handle, "header()");
+        must_live(l, handle, "req:header");
         lua_pushnil(l);
     }
     1

@@ -81,7 +81,7 @@ pub(super) unsafe extern "C-unwind" fn json(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     lua_settop(l, 2);
     let forced = is_forced(l, 2);
-    must_live(l, handle, "json()");
+    must_live(l, handle, "req:json");
     if !forced {
         must_be(
             l,
@@ -178,7 +178,7 @@ unsafe fn push_form_text(l: *mut lua_State, handle: &Handle) -> c_int {
 pub(super) unsafe extern "C-unwind" fn form(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     lua_settop(l, 1);
-    must_live(l, handle, "form()");
+    must_live(l, handle, "req:form");
     if !handle::push_table(l, handle, Table::Form) {
         let text = push_form_text(l, handle);
         push_pairs(l, text);
@@ -194,7 +194,7 @@ pub(super) unsafe extern "C-unwind" fn form_all(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     let wanted = text_arg(l, 2, "name");
     lua_settop(l, 2);
-    must_live(l, handle, "form_all()");
+    must_live(l, handle, "req:form_all");
     let text = push_form_text(l, handle);
     push_values(l, text, wanted);
     1
@@ -206,7 +206,7 @@ pub(super) unsafe extern "C-unwind" fn form_all(l: *mut lua_State) -> c_int {
 pub(super) unsafe extern "C-unwind" fn multipart(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     lua_settop(l, 1);
-    must_live(l, handle, "multipart()");
+    must_live(l, handle, "req:multipart");
     let is_form = |media: &MediaType<'_>| media.is(b"multipart", b"form-data");
     must_be(
         l,

@@ -94,7 +94,7 @@ pub(super) unsafe extern "C-unwind" fn cookie(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     let wanted = text_arg(l, 2, "name");
     lua_settop(l, 2);
-    must_live(l, handle, "cookie()");
+    must_live(l, handle, "req:cookie");
     must_be_sound(l, handle);
     let pushed = push_bytes(l, |emit| {
         with(handle, |request| {

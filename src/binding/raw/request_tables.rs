@@ -158,7 +158,7 @@ pub(super) unsafe extern "C-unwind" fn headers_index(l: *mut lua_State) -> c_int
 pub(super) unsafe extern "C-unwind" fn header_all(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     let name = text_arg(l, 2, "name");
-    must_live(l, handle, "header_all()");
+    must_live(l, handle, "req:header_all");
     lua_createtable(l, 1, 0);
     let mut found = 0;
     let mut at = 0;
@@ -187,7 +187,7 @@ pub(super) unsafe extern "C-unwind" fn query_all(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     let wanted = text_arg(l, 2, "name");
     lua_settop(l, 2);
-    must_live(l, handle, "query_all()");
+    must_live(l, handle, "req:query_all");
     push_text(l, handle, |request| Some(query_of(request)));
     push_values(l, 3, wanted);
     1

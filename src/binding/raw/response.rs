@@ -6,6 +6,8 @@
 use super::answer::{self, Sent};
 use super::guard::{Line, fail, guard, line};
 use super::handle::{self, Handle};
+use super::response_cookies;
+use super::response_fields;
 use super::server::slot;
 use super::stack::{Named, push_bytes, push_printable, string_at, text_arg, type_name, wrong_type};
 use super::state::Tag;
@@ -24,7 +26,7 @@ const MEMBERS: c_int = lua_upvalueindex(2);
 pub(super) const FIELDS: [&str; 5] = ["headers_sent", "is_closed", "req", "status_code", "bytes"];
 
 /// The methods, for the table of members.
-pub(super) const METHODS: [(&str, lua_CFunction); 14] = [
+pub(super) const METHODS: [(&str, lua_CFunction); 19] = [
     ("status", status),
     ("set", set),
     ("append", append),
@@ -32,18 +34,23 @@ pub(super) const METHODS: [(&str, lua_CFunction); 14] = [
     ("has", has),
     ("remove", remove),
     ("type", set_type),
+    ("cookie", response_cookies::cookie),
+    ("clear_cookie", response_cookies::clear_cookie),
+    ("vary", response_fields::vary),
+    ("links", response_fields::links),
+    ("attachment", response_fields::attachment),
     ("send", send),
     ("json", json),
     ("text", text),
     ("html", html),
-    ("redirect", redirect),
+    ("redirect", response_fields::redirect),
     ("finish", finish),
     ("on_finish", super::finish::on_finish),
 ];
 
 /// SAFETY: R4: the handle lies at index 1.
 #[inline]
-unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
+pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
     handle::of_self(l, Tag::response(), "response (res)")
 }
 
@@ -122,7 +129,7 @@ pub(super) unsafe extern "C-unwind" fn describe(l: *mut lua_State) -> c_int {
 ///
 /// SAFETY: R2: the message is plain data.
 #[inline]
-unsafe fn must_be_unsent(l: *mut lua_State, handle: &Handle) {
+pub(super) unsafe fn must_be_unsent(l: *mut lua_State, handle: &Handle) {
     if handle.sent.get() {
         already_sent(l, handle);
     }
@@ -143,7 +150,7 @@ unsafe fn already_sent(l: *mut lua_State, handle: &Handle) -> ! {
 ///
 /// SAFETY: R2: `change` runs guarded.
 #[inline]
-unsafe fn change(
+pub(super) unsafe fn change(
     l: *mut lua_State,
     handle: &Handle,
     what: &str,
@@ -160,7 +167,7 @@ unsafe fn change(
 /// The same for a field, which the fault names.
 ///
 /// SAFETY: R2; `name` and `value` lie in strings on the caller's stack.
-unsafe fn change_field(
+pub(super) unsafe fn change_field(
     l: *mut lua_State,
     handle: &Handle,
     name: &[u8],
@@ -183,7 +190,7 @@ unsafe fn change_field(
 /// Ends a method that changes: the response itself.
 ///
 /// SAFETY: R1.
-unsafe fn chain(l: *mut lua_State) -> c_int {
+pub(super) unsafe fn chain(l: *mut lua_State) -> c_int {
     lua_settop(l, 1);
     1
 }
@@ -235,17 +242,11 @@ unsafe fn set_field(l: *mut lua_State, handle: &Handle, name: &[u8], index: c_in
         let value = text_arg(l, index, "value");
         return change_field(l, handle, name, |response| response.set(name, value));
     }
-    let count = lua_objlen(l, index);
     change_field(l, handle, name, |response| {
         response.remove(name);
         Ok(())
     });
-    for at in 1..=count {
-        lua_rawgeti(l, index, at as lua_Integer);
-        let value = text_arg(l, -1, "each value");
-        change_field(l, handle, name, |response| response.append(name, value));
-        lua_settop(l, -2);
-    }
+    append_each(l, handle, name, index);
 }
 
 /// Sets every field of the table of names and values at `index` (absolute).
@@ -267,15 +268,31 @@ pub(super) unsafe fn set_fields(l: *mut lua_State, handle: &Handle, index: c_int
     }
 }
 
-/// `res:append(name, value)`: one more field of that name.
+/// `res:append(name, value)`: one more field of that name, or one for each value of a list.
 ///
-/// SAFETY: R1.
+/// SAFETY: R1; name and values lie in strings on the stack.
 unsafe extern "C-unwind" fn append(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
     let name = text_arg(l, 2, "name");
-    let value = text_arg(l, 3, "value");
-    change_field(l, handle, name, |response| response.append(name, value));
+    if lua_type(l, 3) == LUA_TTABLE {
+        append_each(l, handle, name, 3);
+    } else {
+        let value = text_arg(l, 3, "value");
+        change_field(l, handle, name, |response| response.append(name, value));
+    }
     chain(l)
+}
+
+/// Adds one field for each value of the list at `index` (absolute).
+///
+/// SAFETY: R1; `name` lies in a string on the caller's stack, and so does each value.
+unsafe fn append_each(l: *mut lua_State, handle: &Handle, name: &[u8], index: c_int) {
+    for at in 1..=lua_objlen(l, index) {
+        lua_rawgeti(l, index, at as lua_Integer);
+        let value = text_arg(l, -1, "each value");
+        change_field(l, handle, name, |response| response.append(name, value));
+        lua_settop(l, -2);
+    }
 }
 
 /// `res:get(name)`: the first field of that name in the response in the making, or nil.
@@ -364,7 +381,7 @@ unsafe extern "C-unwind" fn set_type(l: *mut lua_State) -> c_int {
 ///
 /// SAFETY: R1.
 #[inline]
-unsafe fn end(l: *mut lua_State, handle: &Handle, index: c_int) -> c_int {
+pub(super) unsafe fn end(l: *mut lua_State, handle: &Handle, index: c_int) -> c_int {
     must_be_unsent(l, handle);
     let sent = answer::send(l, handle.cell(), handle.id, index, Some(handle));
     finish_with(l, handle, sent)
@@ -419,27 +436,6 @@ unsafe fn send_typed(l: *mut lua_State, content_type: &'static [u8]) -> c_int {
     text_arg(l, 2, "body");
     change(l, handle, "type", |response| response.set_content_type(content_type));
     end(l, handle, 2)
-}
-
-/// `res:redirect(url[, code])`: 302 unless told otherwise.
-///
-/// SAFETY: R1.
-unsafe extern "C-unwind" fn redirect(l: *mut lua_State) -> c_int {
-    let handle = of_self(l);
-    lua_settop(l, 3);
-    let url = text_arg(l, 2, "url");
-    if lua_type(l, 3) == LUA_TNIL {
-        change(l, handle, "code", |response| response.set_status(302));
-    } else {
-        let code = super::stack::number_arg(l, 3, "code");
-        if !(300.0..400.0).contains(&code) {
-            let message = guard(l, || line!("code must be a redirection, from 300 to 399, got {code}"));
-            fail(l, &message);
-        }
-        set_status(l, handle, 3, "code");
-    }
-    change_field(l, handle, b"Location", |response| response.set(b"Location", url));
-    end(l, handle, 0)
 }
 
 /// `res:finish([body])`: ends the response as it stands.

@@ -126,6 +126,38 @@ pub(super) unsafe fn number_arg(l: *mut lua_State, index: c_int, what: &str) -> 
     lua_tonumber(l, index)
 }
 
+/// Names in one call, at most: the stack has to hold them.
+const NAMES_MAX: usize = 200;
+
+/// Lays out on the stack the names from `first` on, which are the last arguments of `what`: strings, or one list of
+/// them. Gives the place of the last; there is at least one.
+///
+/// SAFETY: R1: room is asked for before anything is pushed.
+pub(super) unsafe fn spread(l: *mut lua_State, first: c_int, what: &str) -> c_int {
+    if lua_type(l, first) == LUA_TTABLE {
+        let count = lua_objlen(l, first);
+        if count > NAMES_MAX {
+            fail(l, &line!("{what} takes at most {NAMES_MAX} names, got {count}"));
+        }
+        luaL_checkstack(l, count as c_int + 8, c"too many names".as_ptr());
+        lua_settop(l, first);
+        for at in 1..=count {
+            lua_rawgeti(l, first, at as lua_Integer);
+        }
+        lua_remove(l, first);
+    }
+    let last = lua_gettop(l);
+    if last < first {
+        fail(l, &line!("{what} needs at least one name"));
+    }
+    for index in first..=last {
+        if lua_type(l, index) != LUA_TSTRING {
+            wrong_type(l, index, "each name", "string");
+        }
+    }
+    last
+}
+
 /// Raises "`what` must be a `wanted`, got a `type`".
 ///
 /// SAFETY: R1: nothing is alive here.
