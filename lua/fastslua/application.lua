@@ -21,13 +21,9 @@ Application.listen = native.listen
 --- Called by the server before a request, when the application has changed.
 Application._compile = compiler.compile
 
---- Called by the server when a function has failed: which route it was on the way to (slot + 1, or nil), and which
---- error handlers are its own (0: those of that route). Returns the error that is left.
-function Application._fail(app, failure, req, res, slot, scope)
-  if scope == 0 then
-    local entry = app._entries[slot]
-    scope = entry and entry.scope or 1
-  end
+--- Called by the server when a function has failed, with the number of its error handlers. Returns the error that is
+--- left.
+function Application._fail(app, failure, req, res, scope)
   return chain.fail(app._scopes[scope] or {}, failure, req, res)
 end
 

@@ -32,9 +32,10 @@ local function pass_on(app, entry, req, res)
   if not from then
     return conclude(req)
   end
-  local base, scope = enter(req, to.bases[from], to.scopes[from])
+  enter(req, to.bases[from], to.scopes[from])
   local first, second, third = to.chain(req, res, from)
-  enter(req, base, scope)
+  local last = #entry.steps
+  enter(req, entry.bases[last], entry.scopes[last])
   return first, second, third
 end
 

@@ -118,12 +118,8 @@ local function middleware_steps(plan, slot, text, unique)
       end
     end
     if cover ~= false then
-      local captured = cover and slot and captures_agree(step, text or "", unique)
-      steps[#steps + 1] = {
-        step = step,
-        guard = not cover,
-        captures = step.named and not captured,
-      }
+      local captures = step.named and not (cover and slot and captures_agree(step, text, unique))
+      steps[#steps + 1] = { step = step, guard = not cover, captures = captures }
     end
   end
   return steps
@@ -155,8 +151,8 @@ local function assemble(entry, steps, base, scope)
   end
 end
 
-local function new_entry(order, scope)
-  return { steps = {}, orders = {}, bases = {}, scopes = {}, order = order, scope = scope }
+local function new_entry(order)
+  return { steps = {}, orders = {}, bases = {}, scopes = {}, order = order }
 end
 
 --- Whether no two of a pattern's parameters have one name.
@@ -173,8 +169,8 @@ end
 
 local function walk_route(plan, level, item)
   local app, order = plan.app, next_order(plan)
-  local slot, message =
-    plan.router:add(item.method, parts_text(level.parts, item.path), level.case_sensitive, level.strict)
+  local parts = parts_text(level.parts, item.path)
+  local slot, message = plan.router:add(item.method, parts, level.case_sensitive, level.strict, level.scope)
   must(slot, message)
   local text = patterns.join(level.parts, item.path)
   local steps = middleware_steps(plan, slot, text, names_are_unique(text))
@@ -187,7 +183,7 @@ local function walk_route(plan, level, item)
   for _, handler in ipairs(item.handlers) do
     steps[#steps + 1] = { step = new_step(level, handler, order) }
   end
-  local entry = new_entry(order, level.scope)
+  local entry = new_entry(order)
   assemble(entry, steps, level.base, level.scope)
   local seen = before == 0 and #steps == 1 and arity(item.handlers[1]) or math.huge
   if seen <= 2 then
@@ -229,7 +225,7 @@ function compiler.compile(app)
   }
   walk(plan, level)
   if #plan.middleware > 0 then
-    local tail = new_entry(next_order(plan), level.scope)
+    local tail = new_entry(next_order(plan))
     assemble(tail, middleware_steps(plan), 0, level.scope)
     tail.chain = chain.of(app, tail)
     app._tail = tail

@@ -7,7 +7,7 @@ use super::dispatch;
 use super::guard::{fail, guard, line};
 use super::handle::{self, Handle};
 use super::params;
-use super::router::RouterCell;
+use super::router::{Home, RouterCell};
 use super::stack::number_arg;
 use super::state::Tag;
 use crate::routing::Found;
@@ -72,19 +72,19 @@ pub(super) unsafe extern "C-unwind" fn conclude(l: *mut lua_State) -> c_int {
     1
 }
 
-/// `enter(req, base, scope)`: how many segments of the path lie before the running function's router, and whose error
-/// handlers are its own. -1 and 0 stand for those of the route. Returns what was there before.
+/// `enter(req, base, scope)`: how many segments of the path lie before the running function's router, and which error
+/// handlers are its own. Returns what it was before.
 ///
-/// SAFETY: R1: plain data only.
+/// SAFETY: R1: plain data only; R2.
 pub(super) unsafe extern "C-unwind" fn enter(l: *mut lua_State) -> c_int {
     let (handle, _) = of_self(l);
     let cell = handle.cell();
-    let base = number_arg(l, 2, "base");
-    let scope = number_arg(l, 3, "scope");
-    let base_before = cell.base.replace((base >= 0.0).then_some(base as u16));
-    let scope_before = cell.scope.replace(scope as u32);
-    lua_pushnumber(l, base_before.map_or(-1.0, f64::from));
-    lua_pushnumber(l, scope_before.into());
+    let base = number_arg(l, 2, "base") as u16;
+    let scope = number_arg(l, 3, "scope") as u32;
+    let before = guard(l, || cell.home());
+    cell.place.set(Some(Home { base, scope }));
+    lua_pushnumber(l, before.base.into());
+    lua_pushnumber(l, before.scope.into());
     2
 }
 

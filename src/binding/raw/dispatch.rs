@@ -140,6 +140,8 @@ unsafe fn must_be_answered(l: *mut lua_State, cell: &ServerCell, id: RequestId) 
         guard(l, || conclude(cell, id));
         return;
     }
+    // It is the route's own failure, whichever function has run last.
+    cell.place.set(None);
     let mut message = Line::new();
     guard(l, || {
         message.push(b"the handler of ");
@@ -163,8 +165,7 @@ fn way(cell: &ServerCell, id: RequestId) -> Way {
         if router.stale.get() {
             return Way::Compile;
         }
-        cell.base.set(None);
-        cell.scope.set(0);
+        cell.place.set(None);
         let routes = router.router.borrow();
         let method = routes.method(request.text(head.method_text));
         let path = request.text(head.path);

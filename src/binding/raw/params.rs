@@ -140,13 +140,10 @@ pub(super) fn forget(handle: &Handle) {
 ///
 /// SAFETY: R3: `push_bytes`.
 pub(super) unsafe fn push_base_path(l: *mut lua_State, handle: &Handle) -> bool {
-    let count = match route_of(handle) {
-        _ if handle.id != handle.cell().current.get() => 0,
-        route => match (handle.cell().base.get(), route) {
-            (Some(base), _) => base,
-            (None, Some((router, route))) => guard(l, || router.base(route)),
-            (None, None) => 0,
-        },
+    let count = if handle.id == handle.cell().current.get() {
+        guard(l, || handle.cell().home().base)
+    } else {
+        0
     };
     push_bytes(l, |emit| {
         with(handle, |request| {

@@ -146,7 +146,9 @@ unsafe fn take_apart(l: *mut lua_State) {
 ///
 /// SAFETY: R1: the handlers run in a `lua_pcall`.
 unsafe fn ask_error_handlers(l: *mut lua_State, cell: &ServerCell) -> bool {
-    let Some(router) = cell.app_router() else { return true };
+    if cell.app_router().is_none() {
+        return true;
+    }
     lua_rawgeti(l, LUA_ENVIRONINDEX, slot::TRACEBACK.into());
     let message_handler = lua_gettop(l);
     lua_rawgeti(l, LUA_ENVIRONINDEX, slot::APP.into());
@@ -155,14 +157,9 @@ unsafe fn ask_error_handlers(l: *mut lua_State, cell: &ServerCell) -> bool {
     for index in [VALUE, REQUEST_AT, RESPONSE_AT] {
         lua_pushvalue(l, index);
     }
-    match cell.route.get() {
-        Some(route) if guard(l, || router.router.borrow().pattern(route).is_some()) => {
-            lua_pushnumber(l, (route.slot() + 1) as f64);
-        }
-        _ => lua_pushnil(l),
-    }
-    lua_pushnumber(l, cell.scope.get().into());
-    if lua_pcall(l, 6, 1, message_handler) == 0 {
+    let scope = guard(l, || cell.home().scope);
+    lua_pushnumber(l, scope.into());
+    if lua_pcall(l, 5, 1, message_handler) == 0 {
         lua_replace(l, VALUE);
         return true;
     }

@@ -16,6 +16,20 @@ use std::os::raw::c_int;
 /// Stands for all methods.
 const ALL: &[u8] = b"*";
 
+/// Where a function stands.
+#[derive(Clone, Copy)]
+pub(super) struct Home {
+    /// Segments of the path before its router: those of the prefixes that is mounted under.
+    pub(super) base: u16,
+    /// Which error handlers are its own.
+    pub(super) scope: u32,
+}
+
+impl Home {
+    /// That of the application itself.
+    pub(super) const APPLICATION: Self = Self { base: 0, scope: 1 };
+}
+
 /// The userdata.
 #[repr(C)]
 pub(super) struct RouterCell {
@@ -26,7 +40,7 @@ pub(super) struct RouterCell {
     /// Where prefixes capture their parameters.
     pub(super) scratch: RefCell<Captures>,
     /// By slot.
-    routes: RefCell<Vec<Option<Place>>>,
+    routes: RefCell<Vec<Option<Known>>>,
     /// The application has changed since its routes were compiled.
     pub(super) stale: Cell<bool>,
     /// Answers to failures tell the client everything.
@@ -37,10 +51,9 @@ pub(super) struct RouterCell {
 
 /// What is known of a route beside its pattern.
 #[derive(Clone, Copy)]
-struct Place {
+struct Known {
     route: RouteId,
-    /// How many of its segments are those of the prefixes its router is mounted under.
-    base: u16,
+    home: Home,
     /// How many arguments its function can see, of `req` and `res`.
     arguments: u8,
 }
@@ -69,34 +82,34 @@ impl RouterCell {
         }
     }
 
-    /// How many segments of the path lie before the router of a route.
-    pub(super) fn base(&self, route: RouteId) -> u16 {
-        self.place(route).map_or(0, |place| place.base)
+    /// Where the handlers of a route stand.
+    pub(super) fn home(&self, route: RouteId) -> Home {
+        self.known(route).map_or(Home::APPLICATION, |known| known.home)
     }
 
     /// How many arguments the function of a route can see.
     #[inline]
     pub(super) fn arguments(&self, route: RouteId) -> u8 {
-        self.place(route).map_or(ARGUMENTS_MAX, |place| place.arguments)
+        self.known(route).map_or(ARGUMENTS_MAX, |known| known.arguments)
     }
 
     #[inline]
-    fn place(&self, route: RouteId) -> Option<Place> {
-        let place = (*self.routes.borrow().get(route.slot())?)?;
-        (place.route == route).then_some(place)
+    fn known(&self, route: RouteId) -> Option<Known> {
+        let known = (*self.routes.borrow().get(route.slot())?)?;
+        (known.route == route).then_some(known)
     }
 
     /// Takes everything out. Ids and places are never given again, so that a request under way finds nothing wrong.
     fn clear(&self) {
         let mut router = self.router.borrow_mut();
-        for place in self.routes.borrow_mut().drain(..).flatten() {
-            router.remove(place.route);
+        for known in self.routes.borrow_mut().drain(..).flatten() {
+            router.remove(known.route);
         }
         self.prefixes.borrow_mut().clear();
     }
 
     /// Registers a route behind all others; its slot, or what is wrong.
-    fn insert(&self, method: &[u8], parts: &[u8], options: &Options) -> Result<usize, String> {
+    fn insert(&self, method: &[u8], parts: &[u8], options: &Options, scope: u32) -> Result<usize, String> {
         let parts = split(parts)?;
         let (pattern, prefixes) = parts.split_last().ok_or("a pattern is missing")?;
         let mut router = self.router.borrow_mut();
@@ -113,9 +126,9 @@ impl RouterCell {
         if routes.len() <= route.slot() {
             routes.resize(route.slot() + 1, None);
         }
-        routes[route.slot()] = Some(Place {
+        routes[route.slot()] = Some(Known {
             route,
-            base,
+            home: Home { base, scope },
             arguments: ARGUMENTS_MAX,
         });
         Ok(route.slot())
@@ -229,8 +242,8 @@ unsafe fn attempt<R: Copy>(l: *mut lua_State, fault: &mut Line, run: impl FnOnce
     })
 }
 
-/// `router:add(method, parts, case_sensitive, strict)`: `method` is one name, or "*" for all. The slot of the route, or
-/// `nil` and what is wrong.
+/// `router:add(method, parts, case_sensitive, strict, scope)`: `method` is one name, or "*" for all; `scope` tells the
+/// error handlers. The slot of the route, or `nil` and what is wrong.
 ///
 /// SAFETY: R2: the texts lie in strings on the stack.
 unsafe extern "C-unwind" fn add(l: *mut lua_State) -> c_int {
@@ -238,8 +251,9 @@ unsafe extern "C-unwind" fn add(l: *mut lua_State) -> c_int {
     let method = text_arg(l, 2, "method");
     let parts = text_arg(l, 3, "path");
     let options = options(l, 4);
+    let scope = number_arg(l, 6, "scope") as u32;
     let mut fault = Line::new();
-    let slot = attempt(l, &mut fault, || cell.insert(method, parts, &options));
+    let slot = attempt(l, &mut fault, || cell.insert(method, parts, &options, scope));
     push_outcome(l, slot, &fault)
 }
 
@@ -273,8 +287,8 @@ unsafe extern "C-unwind" fn cover(l: *mut lua_State) -> c_int {
     let slot = number_arg(l, 3, "slot") as usize;
     let cover = guard(l, || {
         let prefixes = cell.prefixes.borrow();
-        let place = (*cell.routes.borrow().get(slot)?)?;
-        Some(cell.router.borrow().cover(prefixes.get(prefix)?, place.route))
+        let known = (*cell.routes.borrow().get(slot)?)?;
+        Some(cell.router.borrow().cover(prefixes.get(prefix)?, known.route))
     });
     match cover {
         Some(Cover::Always) => lua_pushboolean(l, 1),
@@ -293,8 +307,8 @@ unsafe extern "C-unwind" fn sees(l: *mut lua_State) -> c_int {
     let slot = number_arg(l, 2, "slot") as usize;
     let count = number_arg(l, 3, "count").min(ARGUMENTS_MAX.into()) as u8;
     guard(l, || {
-        if let Some(Some(place)) = cell.routes.borrow_mut().get_mut(slot) {
-            place.arguments = count;
+        if let Some(Some(known)) = cell.routes.borrow_mut().get_mut(slot) {
+            known.arguments = count;
         }
     });
     0
@@ -377,7 +391,7 @@ pub(super) unsafe extern "C-unwind" fn fits(l: *mut lua_State) -> c_int {
     let path = text_arg(l, 2, "path");
     let fits = guard(l, || {
         let cell = RouterCell::new();
-        let inserted = cell.insert(ALL, parts, &Options::default()).is_ok();
+        let inserted = cell.insert(ALL, parts, &Options::default(), 0).is_ok();
         let mut captures = Captures::new();
         let found = cell.router.borrow().find(Methods::GET, path, &mut captures);
         inserted && matches!(found, Found::Route(_))

@@ -6,7 +6,7 @@
 use super::guard::{Line, contained, fail, guard, line};
 use super::handle::Table;
 use super::json_encode::Style;
-use super::router::RouterCell;
+use super::router::{Home, RouterCell};
 use super::stack::{number_arg, push_bytes, push_literal, set_field};
 use super::state::{Tag, userdata_at, wrong_self};
 use crate::binding::options::{self, Draft};
@@ -72,10 +72,8 @@ pub(super) struct ServerCell {
     pub(super) tables: [Cell<u64>; Table::COUNT],
     /// What the router has last said.
     pub(super) found: Cell<Found>,
-    /// Segments of the path before the running function's router; `None` for the route's own.
-    pub(super) base: Cell<Option<u16>>,
-    /// Whose error handlers are the running function's own; 0 for the route's.
-    pub(super) scope: Cell<u32>,
+    /// Where the running function stands; `None` where its route's handlers do.
+    pub(super) place: Cell<Option<Home>>,
 }
 
 /// No request: serials begin at 1.
@@ -96,8 +94,7 @@ impl ServerCell {
             finishers: Cell::new(0),
             tables: [const { Cell::new(0) }; Table::COUNT],
             found: Cell::new(Found::NotFound),
-            base: Cell::new(None),
-            scope: Cell::new(0),
+            place: Cell::new(None),
         }
     }
 
@@ -113,6 +110,12 @@ impl ServerCell {
         let router = self.router.get();
         // SAFETY: R4: the environment table, which holds us, holds the router.
         (!router.is_null()).then(|| unsafe { &*router })
+    }
+
+    /// Where the function that runs for the current request stands.
+    pub(super) fn home(&self) -> Home {
+        let of_route = || Some(self.app_router()?.home(self.route.get()?));
+        self.place.get().or_else(of_route).unwrap_or(Home::APPLICATION)
     }
 
     /// How answers are written as JSON.
