@@ -13,6 +13,9 @@ local fastslua = {}
 ---@alias fastslua.Handler
 ---| fun(req: fastslua.Request, res: fastslua.Response, next?: function): fastslua.Answer, (string|table)?, table?
 
+---A handler that calls `next` to go on, `next(err)` to fail.
+---@alias fastslua.Middleware fun(req: fastslua.Request, res: fastslua.Response, next: fun(err?: any): any): any
+
 ---@class fastslua.Options
 ---@field host? string IP address, "localhost", or "*" for all of IPv4; default "127.0.0.1"
 ---@field port integer 0 lets the system choose

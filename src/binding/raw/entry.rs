@@ -178,7 +178,7 @@ unsafe fn push_json(l: *mut lua_State) {
 }
 
 /// The functions that only the Lua layers use.
-const NATIVE: [(&str, lua_CFunction); 11] = [
+const NATIVE: [(&str, lua_CFunction); 12] = [
     ("listen", listen::listen_app),
     ("check", router::check),
     ("fits", router::fits),
@@ -190,6 +190,7 @@ const NATIVE: [(&str, lua_CFunction); 11] = [
     ("capture", chain::capture),
     ("release", chain::release),
     ("settle", chain::settle),
+    ("base64_decode", tools::base64_decode),
 ];
 
 /// Pushes the table of them, with the metatable of error objects.

@@ -38,10 +38,49 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.chain" = "fastslua/chain.lua", c"=fastslua/chain.lua";
     c"fastslua.compiler" = "fastslua/compiler.lua", c"=fastslua/compiler.lua";
     c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
+    c"fastslua.middleware.basic_auth" = "fastslua/middleware/basic_auth.lua", c"=fastslua/middleware/basic_auth.lua";
+    c"fastslua.middleware.bearer_auth" = "fastslua/middleware/bearer_auth.lua", c"=fastslua/middleware/bearer_auth.lua";
+    c"fastslua.options" = "fastslua/options.lua", c"=fastslua/options.lua";
     c"fastslua.patterns" = "fastslua/patterns.lua", c"=fastslua/patterns.lua";
     c"fastslua.router" = "fastslua/router.lua", c"=fastslua/router.lua";
     c"fastslua.routing" = "fastslua/routing.lua", c"=fastslua/routing.lua";
 };
+
+/// What `require` calls for a layer that is asked for before the module: Lua looks for these in the file of the module
+/// itself.
+macro_rules! openers {
+    ($($opener:ident = $name:literal;)*) => {
+        $(
+            /// SAFETY: called by Lua with a state of its own. R1: nothing is alive when anything raises.
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C-unwind" fn $opener(l: *mut lua_State) -> c_int {
+                open(l, $name)
+            }
+        )*
+    };
+}
+
+openers! {
+    luaopen_fastslua_middleware_basic_auth = c"fastslua.middleware.basic_auth";
+    luaopen_fastslua_middleware_bearer_auth = c"fastslua.middleware.bearer_auth";
+    luaopen_fastslua_router = c"fastslua.router";
+}
+
+/// Has the module loaded, which lets `package.preload` know the layer, and gives what the layer returns.
+///
+/// SAFETY: R1.
+unsafe fn open(l: *mut lua_State, name: &'static CStr) -> c_int {
+    lua_settop(l, 0);
+    lua_getfield(l, LUA_GLOBALSINDEX, c"require".as_ptr());
+    push_literal(l, "fastslua");
+    lua_call(l, 1, 0);
+    lua_getfield(l, LUA_GLOBALSINDEX, c"package".as_ptr());
+    lua_getfield(l, 1, c"preload".as_ptr());
+    lua_getfield(l, 2, name.as_ptr());
+    lua_pushstring(l, name.as_ptr());
+    lua_call(l, 1, 1);
+    1
+}
 
 /// The place of the application in the list.
 pub(super) const APPLICATION: usize = 0;

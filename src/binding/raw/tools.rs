@@ -1,10 +1,13 @@
-//! Small functions that Lua has no good way to write: a steady clock, secrets compared in constant time, random ids.
+//! Small functions that Lua has no good way to write: a steady clock, secrets compared in constant time, random ids, and
+//! for the layers alone Base64.
 //!
 //! They need nothing of a server. None may keep or show what it compared or drew.
 
 use super::guard::{fail, guard, line};
 use super::stack::{number_arg, push_bytes, string_at, wrong_type};
 use super::state::{State, current};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use mlua::ffi::*;
 use std::os::raw::c_int;
 use subtle::{Choice, ConstantTimeEq};
@@ -77,4 +80,20 @@ unsafe extern "C-unwind" fn random_hex(l: *mut lua_State) -> c_int {
     }
     push_bytes(l, |emit| emit(&digits[..count * 2]));
     1
+}
+
+/// `base64_decode(text)`: the bytes, or nil when the text is no Base64 (RFC 4648 section 4: padded, in one piece, no bits
+/// left over).
+///
+/// SAFETY: R1, R3: the text lies on the stack; the bytes' own memory is gone before they are pushed.
+pub(super) unsafe extern "C-unwind" fn base64_decode(l: *mut lua_State) -> c_int {
+    let Some(text) = string_at(l, 1) else {
+        wrong_type(l, 1, "text", "string")
+    };
+    let found = push_bytes(l, |emit| {
+        if let Ok(bytes) = STANDARD.decode(text) {
+            emit(&bytes);
+        }
+    });
+    c_int::from(found)
 }
