@@ -75,12 +75,63 @@ describe("json.encode", function()
   it("takes options", function()
     assert.are.equal("[]", json.encode({}, { empty = "array" }))
     assert.are.equal('"\239\191\189"', json.encode("\255", { invalid_utf8 = "replace" }))
-    for _, bad in ipairs({ { empty = "list" }, { indent = "2" }, { empty = 5 }, { 1 } }) do
+    assert.are.equal(
+      '{"a":{"y":1,"z":2},"b":[{"c":0,"d":0}]}',
+      json.encode({
+        b = { { d = 0, c = 0 } },
+        a = { z = 2, y = 1 },
+      }, { sort_keys = true })
+    )
+    assert.are.equal("[[1]]", json.encode({ { 1 } }, { max_depth = 2, max_bytes = 5, sort_keys = false }))
+    for _, bad in ipairs({
+      { empty = "list" },
+      { indent = "2" },
+      { empty = 5 },
+      { 1 },
+      { sort_keys = "yes" },
+      { max_depth = 0 },
+      { max_depth = 129 },
+      { max_depth = 1.5 },
+      { max_depth = 0 / 0 },
+      { max_bytes = "5" },
+      { max_bytes = 1 / 0 },
+    }) do
       local fine, message = pcall(json.encode, {}, bad)
       assert.is_false(fine)
       assert.is_truthy(message:find("option '", 1, true), message)
     end
     assert.is_false(pcall(json.encode, {}, "array"))
+  end)
+
+  it("sorts names by their bytes, however they are escaped", function()
+    local names, value = {}, {}
+    for code = 0, 127 do
+      local name = string.char(code)
+      names[#names + 1] = json.encode(name) .. ":" .. code
+      value[name] = code
+    end
+    value["ab"], value["é"], value[""] = 1, 2, 3
+    table.insert(names, 99, '"ab":1')
+    table.insert(names, 1, '"":3')
+    names[#names + 1] = '"é":2'
+    assert.are.equal("{" .. table.concat(names, ",") .. "}", json.encode(value, { sort_keys = true }))
+  end)
+
+  it("keeps its limits", function()
+    local fine, message = pcall(json.encode, { a = { { 1 } } }, { max_depth = 2 })
+    assert.is_false(fine)
+    assert.is_truthy(message:find("$.a[1]: more than 2 tables inside one another", 1, true), message)
+    fine, message = pcall(json.encode, { "abc" }, { max_bytes = 5 })
+    assert.is_false(fine)
+    assert.is_truthy(message:find("$[1]: the text is longer than 5 bytes", 1, true), message)
+    -- Thirty tables that stand for a thousand million.
+    local doubled = { 1 }
+    for _ = 1, 30 do
+      doubled = { doubled, doubled }
+    end
+    fine, message = pcall(json.encode, doubled, { max_bytes = 100000 })
+    assert.is_false(fine)
+    assert.is_truthy(message:find("the text is longer than 100000 bytes", 1, true), message)
   end)
 
   local cycle = { a = {} }
@@ -195,7 +246,13 @@ describe("json.decode", function()
 
   it("takes options and wants text", function()
     assert.are.equal("\239\191\189", (json.decode('"\255"', { invalid_utf8 = "replace" })))
-    assert.is_false(pcall(json.decode, "1", { depth = "x" }))
+    assert.are.same({ { 1 } }, (json.decode("[[1]]", { max_depth = 2 })))
+    local value, problem = json.decode("[[[1]]]", { max_depth = 2 })
+    assert.is_nil(value)
+    assert.is_truthy(problem:find("nested too deep", 1, true), problem)
+    for _, wrong in ipairs({ { depth = "x" }, { max_depth = 129 }, { max_depth = "2" } }) do
+      assert.is_false(pcall(json.decode, "1", wrong))
+    end
     for _, bad in ipairs({ 5, true, {} }) do
       local fine, message = pcall(json.decode, bad)
       assert.is_false(fine)

@@ -371,19 +371,26 @@ function Response:finish() end
 ---@return fastslua.Response
 function Response:on_finish(fn) end
 
+---@class fastslua.JsonEncodeOptions
+---@field sort_keys? boolean members in the order of the bytes of their names
+---@field empty? "object"|"array" what an empty table without a mark is
+---@field invalid_utf8? "refuse"|"replace"
+---@field max_depth? integer tables inside one another, 1 to 128
+---@field max_bytes? integer bytes of the text, 1 to 64 MiB
+
 ---@class fastslua.json
 ---@field null lightuserdata
 local json = {}
 
 ---The text. Raises with the path to what has no JSON form.
 ---@param value any
----@param options? { invalid_utf8?: "replace", empty?: "array" }
+---@param options? fastslua.JsonEncodeOptions
 ---@return string
 function json.encode(value, options) end
 
 ---The value, or nil and what is wrong with the text.
 ---@param text string
----@param options? { invalid_utf8?: "replace" }
+---@param options? { invalid_utf8?: "refuse"|"replace", max_depth?: integer }
 ---@return any value
 ---@return string? message
 function json.decode(text, options) end

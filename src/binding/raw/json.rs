@@ -63,21 +63,53 @@ pub(super) unsafe extern "C-unwind" fn encode(l: *mut lua_State) -> c_int {
     1
 }
 
-/// The options of `encode`: `invalid_utf8` = "replace", `empty` = "array".
+/// The options of `encode`: `invalid_utf8`, `empty`, `sort_keys`, `max_depth`, `max_bytes`.
 ///
 /// SAFETY: R2: only `lua_next` and reads of strings inside the guard.
 pub(super) unsafe fn style(l: *mut lua_State, index: c_int) -> Style {
     let mut style = Style::DEFAULT;
     each_option(l, index, |name, value| {
         match (name, value) {
-            (b"invalid_utf8", b"replace") => style.invalid_utf8 = InvalidUtf8::Replace,
-            (b"invalid_utf8", b"refuse") | (b"empty", b"object") => {}
-            (b"empty", b"array") => style.empty_array = true,
+            (b"invalid_utf8", _) => return utf8_policy(value, &mut style.invalid_utf8),
+            (b"empty", Setting::Text(b"object")) => style.empty_array = false,
+            (b"empty", Setting::Text(b"array")) => style.empty_array = true,
+            (b"sort_keys", Setting::Flag(sorted)) => style.sorted = sorted,
+            (b"max_depth", _) => return count(value, json_encode::DEPTH_MAX, &mut style.depth_max),
+            (b"max_bytes", _) => return count(value, json_encode::BYTES_MAX, &mut style.bytes_max),
             _ => return false,
         }
         true
     });
     style
+}
+
+/// What an option was given.
+#[derive(Clone, Copy)]
+enum Setting<'a> {
+    Text(&'a [u8]),
+    Flag(bool),
+    Number(f64),
+    Other,
+}
+
+fn utf8_policy(value: Setting<'_>, policy: &mut InvalidUtf8) -> bool {
+    *policy = match value {
+        Setting::Text(b"refuse") => InvalidUtf8::Refuse,
+        Setting::Text(b"replace") => InvalidUtf8::Replace,
+        _ => return false,
+    };
+    true
+}
+
+/// An integer from 1 to `most`.
+fn count(value: Setting<'_>, most: usize, place: &mut usize) -> bool {
+    match value {
+        Setting::Number(number) if number >= 1.0 && number <= most as f64 && number.fract() == 0.0 => {
+            *place = number as usize;
+            true
+        }
+        _ => false,
+    }
 }
 
 /// `json.decode(text[, options])`: the value, or `nil` and what is wrong with the text.
@@ -88,12 +120,9 @@ pub(super) unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
         wrong_type(l, 1, "text", "string");
     }
     let mut manner = Manner::DEFAULT;
-    each_option(l, 2, |name, value| match (name, value) {
-        (b"invalid_utf8", b"replace") => {
-            manner.invalid_utf8 = InvalidUtf8::Replace;
-            true
-        }
-        (b"invalid_utf8", b"refuse") => true,
+    each_option(l, 2, |name, value| match name {
+        b"invalid_utf8" => utf8_policy(value, &mut manner.invalid_utf8),
+        b"max_depth" => count(value, json_decode::DEPTH_MAX, &mut manner.depth_max),
         _ => false,
     });
     lua_settop(l, 1);
@@ -109,7 +138,7 @@ pub(super) unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
 /// Hands every option of the table at `index`, if there is one, to `take`; raises for one that it does not know.
 ///
 /// SAFETY: R1: plain data only. Names and values lie in strings on the stack.
-unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8], &[u8]) -> bool) {
+unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8], Setting<'_>) -> bool) {
     if lua_type(l, index) <= LUA_TNIL {
         return;
     }
@@ -119,17 +148,24 @@ unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8
     lua_pushnil(l);
     while lua_next(l, index) != 0 {
         let name = string_at(l, -2).unwrap_or_default();
-        let value = string_at(l, -1);
-        if !value.is_some_and(|value| take(name, value)) {
-            let kind = type_name(l, -1);
+        let kind = type_name(l, -1);
+        let value = match lua_type(l, -1) {
+            LUA_TSTRING => Setting::Text(string_at(l, -1).unwrap_or_default()),
+            LUA_TBOOLEAN => Setting::Flag(lua_toboolean(l, -1) != 0),
+            LUA_TNUMBER => Setting::Number(lua_tonumber(l, -1)),
+            _ => Setting::Other,
+        };
+        if !take(name, value) {
             let message = guard(l, || {
                 let mut message = Line::new();
                 message.push(b"option '");
                 push_printable(&mut message, name);
                 message.push(b"' is unknown or cannot be ");
                 match value {
-                    Some(value) => push_printable(&mut message, value),
-                    None => message.push(line!("{}", Named(kind)).bytes()),
+                    Setting::Text(text) => push_printable(&mut message, text),
+                    Setting::Flag(flag) => message.push(line!("{flag}").bytes()),
+                    Setting::Number(number) => message.push(line!("{number}").bytes()),
+                    Setting::Other => message.push(line!("{}", Named(kind)).bytes()),
                 }
                 message
             });

@@ -18,11 +18,14 @@ pub(super) const DEPTH_MAX: usize = 128;
 #[derive(Clone, Copy)]
 pub(super) struct Manner {
     pub(super) invalid_utf8: InvalidUtf8,
+    /// Containers inside one another, up to [`DEPTH_MAX`].
+    pub(super) depth_max: usize,
 }
 
 impl Manner {
     pub(super) const DEFAULT: Self = Self {
         invalid_utf8: InvalidUtf8::Refuse,
+        depth_max: DEPTH_MAX,
     };
 }
 
@@ -56,7 +59,7 @@ pub(super) unsafe fn push_value(l: *mut lua_State, index: c_int, manner: Manner,
     let text = string_at(l, index).unwrap_or_default();
     luaL_checkstack(l, 2 * DEPTH_MAX as c_int + 10, c"too deep".as_ptr());
     let options = DecodeOptions {
-        depth_max: DEPTH_MAX as u32,
+        depth_max: manner.depth_max as u32,
         invalid_utf8: manner.invalid_utf8,
     };
     let mut reader = Reader::new(text, options);

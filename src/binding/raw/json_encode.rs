@@ -4,6 +4,7 @@
 //! (R2), so no metamethod is asked, and the working memory may be borrowed throughout.
 
 use super::guard::Line;
+use super::json_order::Order;
 use super::stack::{push_printable, string_at, type_name};
 use super::state::{Level, Scratch, State};
 use crate::json::{self, EncodeError, InvalidUtf8};
@@ -23,12 +24,25 @@ pub(super) struct Style {
     pub(super) invalid_utf8: InvalidUtf8,
     /// An empty table without a mark is `[]`.
     pub(super) empty_array: bool,
+    /// Members are in the order of their names.
+    pub(super) sorted: bool,
+    /// Tables inside one another, up to [`DEPTH_MAX`].
+    pub(super) depth_max: usize,
+    /// Bytes of the text. A table that holds another one twice writes it twice, so what a value takes up in Lua is no
+    /// measure.
+    pub(super) bytes_max: usize,
 }
+
+/// The longest text unless told otherwise.
+pub(super) const BYTES_MAX: usize = 64 << 20;
 
 impl Style {
     pub(super) const DEFAULT: Self = Self {
         invalid_utf8: InvalidUtf8::Refuse,
         empty_array: false,
+        sorted: false,
+        depth_max: DEPTH_MAX,
+        bytes_max: BYTES_MAX,
     };
 }
 
@@ -42,6 +56,7 @@ enum Fault {
     Marked(&'static str),
     Cycle,
     TooDeep,
+    TooLong,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,6 +70,7 @@ struct Encoder<'s> {
     l: *mut lua_State,
     out: &'s mut Vec<u8>,
     levels: &'s mut Vec<Level>,
+    order: &'s mut Order,
     array: *const c_void,
     object: *const c_void,
     style: Style,
@@ -72,14 +88,19 @@ pub(super) unsafe fn encode(
     fault: &mut Line,
 ) -> bool {
     let top = lua_gettop(l);
-    let Scratch { bytes, levels, walks } = scratch;
+    scratch.reset();
+    let Scratch {
+        bytes,
+        levels,
+        order,
+        walks,
+    } = scratch;
     *walks += 1;
-    bytes.clear();
-    levels.clear();
     let mut encoder = Encoder {
         l,
         out: bytes,
         levels,
+        order,
         array: state.array.get(),
         object: state.object.get(),
         style,
@@ -107,6 +128,9 @@ impl Encoder<'_> {
             LUA_TTABLE => self.table()?,
             LUA_TLIGHTUSERDATA if lua_touserdata(self.l, -1).is_null() => self.out.extend_from_slice(b"null"),
             _ => return Err(Fault::Type(type_name(self.l, -1))),
+        }
+        if self.out.len() > self.style.bytes_max {
+            return Err(Fault::TooLong);
         }
         Ok(())
     }
@@ -143,7 +167,7 @@ impl Encoder<'_> {
         if self.levels.iter().any(|level| level.table == identity) {
             return Err(Fault::Cycle);
         }
-        if self.levels.len() == DEPTH_MAX {
+        if self.levels.len() >= self.style.depth_max {
             return Err(Fault::TooDeep);
         }
         let table = lua_gettop(self.l);
@@ -175,6 +199,7 @@ impl Encoder<'_> {
     /// SAFETY: R2: as `encode`.
     unsafe fn object(&mut self, table: c_int) -> Result<(), Fault> {
         let mut separator = b'{';
+        let mark = self.order.begin();
         loop {
             let kind = lua_type(self.l, -2);
             if kind != LUA_TSTRING {
@@ -188,13 +213,21 @@ impl Encoder<'_> {
             self.out.push(separator);
             separator = b',';
             self.level().key_at = table + 1;
+            let start = self.out.len();
             self.text(-2)?;
             self.out.push(b':');
             self.value()?;
             lua_settop(self.l, -2);
+            if self.style.sorted {
+                let name = string_at(self.l, -1).unwrap_or_default();
+                self.order.add(name, start, self.out.len());
+            }
             if lua_next(self.l, table) == 0 {
                 break;
             }
+        }
+        if self.style.sorted {
+            self.order.end(mark, self.out);
         }
         self.out.push(b'}');
         Ok(())
@@ -294,7 +327,8 @@ impl Encoder<'_> {
             Fault::Sparse(index) => write!(line, ": element {index} is missing (json.null can take its place)"),
             Fault::Marked(name) => write!(line, ": an array cannot have a {name} as key"),
             Fault::Cycle => write!(line, ": a table that holds itself cannot be JSON"),
-            Fault::TooDeep => write!(line, ": more than {DEPTH_MAX} tables inside one another"),
+            Fault::TooDeep => write!(line, ": more than {} tables inside one another", self.style.depth_max),
+            Fault::TooLong => write!(line, ": the text is longer than {} bytes", self.style.bytes_max),
         };
     }
 }

@@ -29,6 +29,7 @@ mod handle;
 mod json;
 mod json_decode;
 mod json_encode;
+mod json_order;
 mod layers;
 mod listen;
 mod negotiation;

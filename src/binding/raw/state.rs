@@ -4,6 +4,7 @@
 //! them is. Nothing of it is shared with another state of the process.
 
 use super::guard::{fail, line};
+use super::json_order::Order;
 use super::stack::{Named, push_literal, set_field, type_name};
 use mlua::ffi::*;
 use std::cell::{Cell, RefCell};
@@ -27,6 +28,7 @@ pub(super) struct Level {
 pub(super) struct Scratch {
     pub(super) bytes: Vec<u8>,
     pub(super) levels: Vec<Level>,
+    pub(super) order: Order,
     /// Counts the values written to it, so that one can tell whether its own is still there.
     pub(super) walks: u64,
 }
@@ -38,6 +40,7 @@ impl Scratch {
     /// Ends a use of it.
     pub(super) fn reset(&mut self) {
         self.levels.clear();
+        self.order.reset();
         self.bytes.clear();
         if self.bytes.capacity() > Self::KEPT {
             self.bytes = Vec::new();
