@@ -84,6 +84,7 @@ describe("options", function()
     { "a proxy_header of a number", { port = 0, proxy_header = 5 }, "'proxy_header' must be a string, got a number" },
     { "etag as a string", { port = 0, etag = "weak" }, "'etag' must be true or false, got a string" },
     { "on_error is no function", { port = 0, on_error = "print" }, "'on_error' must be a function, got a string" },
+    { "access_log is no function", { port = 0, access_log = "x" }, "'access_log' must be a function, got a string" },
     { "on_log is no function", { port = 0, on_log = {} }, "'on_log' must be a function, got a table" },
     {
       "a body larger than all buffers",

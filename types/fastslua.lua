@@ -46,6 +46,7 @@ local fastslua = {}
 ---@field proxy_header? "x-forwarded"|"forwarded" what trusted proxies write, default "x-forwarded"
 ---@field on_error? fun(text: string, req: fastslua.Request, value: any) called when a handler fails
 ---@field on_log? fun(level: string, text: string, fields: table?)
+---@field access_log? fun(line: string, req: fastslua.Request, res: fastslua.Response, seconds: number)
 
 ---An Express-style application.
 ---@return fastslua.App

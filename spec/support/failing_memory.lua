@@ -26,7 +26,7 @@ app:get("/big", function()
   return big
 end)
 
-local server = assert(app:listen({ port = 0, on_error = function() end }))
+local server = assert(app:listen({ port = 0, on_error = function() end, access_log = function() end }))
 local client
 
 -- One round. A round that memory has failed may have lost its connection, or answers: the next one begins anew.

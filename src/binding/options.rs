@@ -50,6 +50,7 @@ pub(super) enum Taken {
 pub(super) enum Callback {
     OnError,
     OnLog,
+    AccessLog,
 }
 
 /// How an option is read into a configuration.
@@ -70,7 +71,7 @@ enum Kind {
 }
 
 /// Every option, in the order of the documentation.
-const OPTIONS: [(&str, Kind); 29] = [
+const OPTIONS: [(&str, Kind); 30] = [
     ("host", Kind::Host),
     ("port", Kind::Port),
     ("backlog", Kind::Backlog),
@@ -109,6 +110,7 @@ const OPTIONS: [(&str, Kind); 29] = [
     ("etag", Kind::Etag),
     ("on_error", Kind::Function(Callback::OnError)),
     ("on_log", Kind::Function(Callback::OnLog)),
+    ("access_log", Kind::Function(Callback::AccessLog)),
 ];
 
 /// Connections that the system keeps until they are accepted.

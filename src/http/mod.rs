@@ -5,6 +5,7 @@
 //! panic, and nothing costs more than a few passes over what it is given. It must never remember anything.
 
 pub mod accept;
+pub mod common_log;
 pub mod conditional;
 pub mod cookie;
 pub mod disposition;

@@ -172,6 +172,16 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         &self.stats
     }
 
+    /// The time as `Date` has it, at the beginning of this turn (RFC 9110 section 5.6.7).
+    pub fn date(&self) -> &[u8; 29] {
+        &self.date.text
+    }
+
+    /// How long the request being handled has been with its handler.
+    pub fn handler_time(&self, clock: &impl Clock) -> Duration {
+        clock.now().saturating_duration_since(self.turn.handler_started)
+    }
+
     /// Open connections, lingering ones among them.
     pub fn active(&self) -> usize {
         self.slots.len()

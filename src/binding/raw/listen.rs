@@ -3,6 +3,7 @@
 //! Everything that can be wrong with the call is found, and everything that Lua has to allocate is allocated, before the
 //! port is bound; then binding succeeds, or fails as `nil, message, code`.
 
+use super::access_log;
 use super::dispatch::{self, dispatch};
 use super::finish::finish;
 use super::guard::{Line, fail, guard, line, push_line};
@@ -186,6 +187,10 @@ unsafe fn take(l: *mut lua_State, cell: &ServerCell, name: &[u8], index: c_int) 
             let place = match which {
                 Callback::OnError => slot::ON_ERROR,
                 Callback::OnLog => slot::ON_LOG,
+                Callback::AccessLog => {
+                    cell.logs_access.set(true);
+                    slot::ACCESS_LOG
+                }
             };
             lua_pushvalue(l, index);
             lua_rawseti(l, ENVIRONMENT, place.into());
@@ -256,6 +261,12 @@ unsafe fn push_functions(l: *mut lua_State) {
     lua_pushvalue(l, SERVER_AT);
     push_function(l, REGISTRY, finish, 1);
     keep_with_environment(l, slot::FINISH);
+
+    lua_pushvalue(l, SERVER_AT);
+    push_metatable(l, REQUEST);
+    push_metatable(l, RESPONSE);
+    push_function(l, REGISTRY, access_log::tell, 3);
+    keep_with_environment(l, slot::TELL_ACCESS);
 
     if luaL_loadbuffer(l, c"".as_ptr(), 0, c"=fastslua".as_ptr()) != 0 {
         lua_error(l);

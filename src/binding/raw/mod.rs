@@ -17,6 +17,7 @@
 // Each function here is one sequence of API calls: a block inside each would only repeat what its SAFETY comment says.
 #![allow(unsafe_op_in_unsafe_fn)]
 
+mod access_log;
 mod answer;
 mod body;
 mod chain;

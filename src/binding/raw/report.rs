@@ -241,11 +241,18 @@ pub(super) unsafe extern "C-unwind" fn reason(l: *mut lua_State) -> c_int {
     1
 }
 
-/// Pushes the handle of the request that failed, or of its response: the one its handler had, with what the handler put
+/// Pushes the handle of the request being handled, or of its response: the one its handler had, with what the handler put
 /// on it.
 ///
 /// SAFETY: R1; this function's environment is the server's table, as `handle::push` demands.
-unsafe fn push_handle(l: *mut lua_State, cell: &ServerCell, id: RequestId, place: c_int, tag: Tag, metatable: c_int) {
+pub(super) unsafe fn push_handle(
+    l: *mut lua_State,
+    cell: &ServerCell,
+    id: RequestId,
+    place: c_int,
+    tag: Tag,
+    metatable: c_int,
+) {
     lua_rawgeti(l, LUA_ENVIRONINDEX, place.into());
     let kept = lua_touserdata(l, -1).cast::<Handle>();
     if kept.is_null() || (*kept).id != id {

@@ -43,8 +43,11 @@ pub(super) mod slot {
     pub(in super::super) const FINISHERS: c_int = 13;
     /// What calls one of them.
     pub(in super::super) const FINISH: c_int = 14;
+    pub(in super::super) const ACCESS_LOG: c_int = 15;
+    /// What calls it.
+    pub(in super::super) const TELL_ACCESS: c_int = 16;
     /// The tables of the request being handled, by [`super::Table`]: the last places.
-    pub(in super::super) const TABLES: c_int = 15;
+    pub(in super::super) const TABLES: c_int = 17;
     pub(in super::super) const COUNT: c_int = TABLES + super::Table::COUNT as c_int - 1;
 }
 
@@ -68,6 +71,8 @@ pub(super) struct ServerCell {
     pub(super) captures: RefCell<Captures>,
     /// How many functions wait for the end of the request being handled.
     pub(super) finishers: Cell<u32>,
+    /// There is an access log.
+    pub(super) logs_access: Cell<bool>,
     /// Whose tables the environment keeps: serials, by [`Table`].
     pub(super) tables: [Cell<u64>; Table::COUNT],
     /// What the router has last said.
@@ -92,6 +97,7 @@ impl ServerCell {
             route: Cell::new(None),
             captures: RefCell::new(Captures::new()),
             finishers: Cell::new(0),
+            logs_access: Cell::new(false),
             tables: [const { Cell::new(0) }; Table::COUNT],
             found: Cell::new(Found::NotFound),
             place: Cell::new(None),

@@ -3,6 +3,7 @@
 //! A turn alternates between the server and Lua: the server names a request, its borrow ends, `dispatch` runs under one
 //! `lua_pcall`. Between the moment the stepping flag is set and the moment it is cleared nothing here may raise.
 
+use super::access_log;
 use super::finish;
 use super::guard::{contained, fail, guard, line};
 use super::report;
@@ -36,6 +37,7 @@ pub(super) struct Frame {
     dispatch: c_int,
     pub(super) report: c_int,
     pub(super) finish: c_int,
+    pub(super) access: c_int,
 }
 
 /// `server:step([seconds])`: requests dispatched, requests waiting.
@@ -121,6 +123,9 @@ unsafe fn turn(l: *mut lua_State, cell: &ServerCell, budget: Option<Duration>, l
         if cell.finishers.get() > 0 {
             finish::run(l, cell, id, &frame);
         }
+        if cell.logs_access.get() {
+            access_log::run(l, cell, id, &frame);
+        }
         contained(|| cell.with(|service| service.server.end_request(id, &service.clock)));
     }
     cell.current.set(NO_REQUEST);
@@ -166,11 +171,13 @@ unsafe fn prepare(l: *mut lua_State, cell: &ServerCell) -> Frame {
     lua_rawgeti(l, environment, slot::REPORT.into());
     let report = lua_gettop(l);
     lua_rawgeti(l, environment, slot::FINISH.into());
+    lua_rawgeti(l, environment, slot::TELL_ACCESS.into());
     Frame {
         traceback: report - 2,
         dispatch: report - 1,
         report,
         finish: report + 1,
+        access: report + 2,
     }
 }
 
