@@ -40,6 +40,9 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
     c"fastslua.middleware.basic_auth" = "fastslua/middleware/basic_auth.lua", c"=fastslua/middleware/basic_auth.lua";
     c"fastslua.middleware.bearer_auth" = "fastslua/middleware/bearer_auth.lua", c"=fastslua/middleware/bearer_auth.lua";
+    c"fastslua.middleware.cors" = "fastslua/middleware/cors.lua", c"=fastslua/middleware/cors.lua";
+    c"fastslua.middleware.request_id" = "fastslua/middleware/request_id.lua", c"=fastslua/middleware/request_id.lua";
+    c"fastslua.middleware.security_headers" = "fastslua/middleware/security_headers.lua", c"=fastslua/middleware/security_headers.lua";
     c"fastslua.options" = "fastslua/options.lua", c"=fastslua/options.lua";
     c"fastslua.patterns" = "fastslua/patterns.lua", c"=fastslua/patterns.lua";
     c"fastslua.router" = "fastslua/router.lua", c"=fastslua/router.lua";
@@ -63,6 +66,9 @@ macro_rules! openers {
 openers! {
     luaopen_fastslua_middleware_basic_auth = c"fastslua.middleware.basic_auth";
     luaopen_fastslua_middleware_bearer_auth = c"fastslua.middleware.bearer_auth";
+    luaopen_fastslua_middleware_cors = c"fastslua.middleware.cors";
+    luaopen_fastslua_middleware_request_id = c"fastslua.middleware.request_id";
+    luaopen_fastslua_middleware_security_headers = c"fastslua.middleware.security_headers";
     luaopen_fastslua_router = c"fastslua.router";
 }
 
