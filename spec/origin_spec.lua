@@ -81,6 +81,16 @@ describe("the origin of a request", function()
     end)
   end
 
+  it("is an IPv4 client's own address where the server listens on IPv6", function()
+    local fine, server = pcall(serve.with, function(req)
+      return req.remote_address .. " " .. req.peer_address
+    end, { host = "::" })
+    if not fine then
+      return pending("needs IPv6")
+    end
+    assert.are.equal("127.0.0.1 127.0.0.1", serve.get(server, "/").body)
+  end)
+
   it("has the host of an absolute target", function()
     local seen = origin({}, "", "http://localhost:81/x")
     assert.are.same({ "localhost:81", "localhost" }, { seen.host, seen.hostname })

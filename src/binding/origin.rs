@@ -5,6 +5,7 @@
 use crate::http::forwarded::{self, Origin, TrustedProxies};
 use crate::server::Request;
 use std::borrow::Cow;
+use std::net::IpAddr;
 
 /// The fields that the trusted proxies set. Only one family is read: the other one would be whatever a client sent, and
 /// a proxy that does not know it hands it on.
@@ -24,9 +25,15 @@ pub(super) struct Proxies {
     pub(super) header: ProxyHeader,
 }
 
+/// The address at the other end of the socket. A listener on `::` sees IPv4 clients as mapped addresses, which are theirs
+/// all the same.
+pub(super) fn peer(request: &Request<'_>) -> IpAddr {
+    request.remote_addr().ip().to_canonical()
+}
+
 /// Calls `read` with the origin of a request.
 pub(super) fn of<R>(proxies: &Proxies, request: &Request<'_>, read: impl FnOnce(Origin<'_>) -> R) -> R {
-    let peer = request.remote_addr().ip();
+    let peer = peer(request);
     if proxies.trusted.is_empty() || !proxies.trusted.contains(peer) {
         return read(Origin {
             address: peer,

@@ -1,6 +1,7 @@
 //! What holds for any bytes: nothing panics, everything ends, and what was written is read back.
 
 use super::accept::{self, Dimension};
+use super::common_log::Entry;
 use super::conditional::{Conditions, Outcome, tag_of, weak_tag};
 use super::cookie::{cookies, decode_value};
 use super::disposition::{form_data, write_attachment};
@@ -9,7 +10,9 @@ use super::grammar;
 use super::media_type::MediaType;
 use super::multipart::Parts;
 use super::set_cookie::SetCookie;
+use super::uri;
 use super::urlencoded;
+use super::vary;
 use proptest::prelude::*;
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -146,5 +149,41 @@ proptest! {
         let mut conditions = Conditions::default();
         conditions.take(b"If-None-Match", &field, Some(&tag));
         prop_assert_eq!(conditions.outcome(true, None), Outcome::NotModified);
+    }
+
+    #[test]
+    fn what_is_written_stays_on_its_line(one in field(), two in field()) {
+        let mut out = Vec::new();
+        uri::write_reference(&one, &mut out);
+        prop_assert!(out.iter().all(|byte| byte.is_ascii_graphic() && !b"<>\"\\".contains(byte)));
+        let mut again = Vec::new();
+        uri::write_reference(&out, &mut again);
+        prop_assert_eq!(&again, &out);
+        uri::write_link(&one, &two, &mut out);
+        vary::merge([one.as_slice()].into_iter(), [two.as_slice()].into_iter(), &mut Vec::new());
+        let cookie = SetCookie { name: &one, value: &two, path: Some(&two), domain: Some(&one), ..SetCookie::default() };
+        let _ = cookie.write(&mut out);
+        write_attachment(Some(&one), &mut out);
+        let entry = Entry {
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            date: b"Sun, 06 Nov 1994 08:49:37 GMT",
+            method: &one,
+            target: &two,
+            version: "1.1",
+            status: 200,
+            bytes: 1,
+        };
+        entry.write(&mut out);
+        prop_assert!(out.iter().all(|byte| (0x20..0x7f).contains(byte)));
+    }
+
+    #[test]
+    fn a_merged_list_grows_no_more(names in prop::collection::vec("[A-Za-z*-]{1,6}", 0..8)) {
+        let names = || names.iter().map(String::as_bytes);
+        let mut out = Vec::new();
+        prop_assert!(vary::merge([].into_iter(), names(), &mut out));
+        let mut again = Vec::new();
+        prop_assert!(vary::merge([out.as_slice()].into_iter(), names(), &mut again));
+        prop_assert_eq!(again, out);
     }
 }

@@ -83,6 +83,6 @@ pub(super) unsafe fn push_host(l: *mut lua_State, handle: &Handle, name_only: bo
 /// SAFETY: R3: `push_bytes`.
 pub(super) unsafe fn push_peer(l: *mut lua_State, handle: &Handle) -> bool {
     push_bytes(l, |emit| {
-        with(handle, |request| emit(line!("{}", request.remote_addr().ip()).bytes()));
+        with(handle, |request| emit(line!("{}", origin::peer(request)).bytes()));
     })
 }
