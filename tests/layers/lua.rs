@@ -68,7 +68,12 @@ fn quoted_length(bytes: &[u8]) -> usize {
 pub fn requires(source: &Source) -> Vec<String> {
     let code = code(&source.text, false);
     let mut complaints = Vec::new();
-    for (at, _) in code.match_indices("require") {
+    let of_a_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    for (at, word) in code.match_indices("require") {
+        let before = at.checked_sub(1).and_then(|before| code.as_bytes().get(before));
+        if of_a_word(before) || of_a_word(code.as_bytes().get(at + word.len())) {
+            continue;
+        }
         let argument = code[at + "require".len()..].trim_start_matches([' ', '(']);
         let name = argument
             .strip_prefix(['"', '\''])

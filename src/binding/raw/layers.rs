@@ -40,9 +40,12 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
     c"fastslua.middleware.basic_auth" = "fastslua/middleware/basic_auth.lua", c"=fastslua/middleware/basic_auth.lua";
     c"fastslua.middleware.bearer_auth" = "fastslua/middleware/bearer_auth.lua", c"=fastslua/middleware/bearer_auth.lua";
+    c"fastslua.middleware.body_json" = "fastslua/middleware/body_json.lua", c"=fastslua/middleware/body_json.lua";
     c"fastslua.middleware.cors" = "fastslua/middleware/cors.lua", c"=fastslua/middleware/cors.lua";
+    c"fastslua.middleware.rate_limit" = "fastslua/middleware/rate_limit.lua", c"=fastslua/middleware/rate_limit.lua";
     c"fastslua.middleware.request_id" = "fastslua/middleware/request_id.lua", c"=fastslua/middleware/request_id.lua";
     c"fastslua.middleware.security_headers" = "fastslua/middleware/security_headers.lua", c"=fastslua/middleware/security_headers.lua";
+    c"fastslua.middleware.timeout" = "fastslua/middleware/timeout.lua", c"=fastslua/middleware/timeout.lua";
     c"fastslua.options" = "fastslua/options.lua", c"=fastslua/options.lua";
     c"fastslua.patterns" = "fastslua/patterns.lua", c"=fastslua/patterns.lua";
     c"fastslua.router" = "fastslua/router.lua", c"=fastslua/router.lua";
@@ -66,9 +69,12 @@ macro_rules! openers {
 openers! {
     luaopen_fastslua_middleware_basic_auth = c"fastslua.middleware.basic_auth";
     luaopen_fastslua_middleware_bearer_auth = c"fastslua.middleware.bearer_auth";
+    luaopen_fastslua_middleware_body_json = c"fastslua.middleware.body_json";
     luaopen_fastslua_middleware_cors = c"fastslua.middleware.cors";
+    luaopen_fastslua_middleware_rate_limit = c"fastslua.middleware.rate_limit";
     luaopen_fastslua_middleware_request_id = c"fastslua.middleware.request_id";
     luaopen_fastslua_middleware_security_headers = c"fastslua.middleware.security_headers";
+    luaopen_fastslua_middleware_timeout = c"fastslua.middleware.timeout";
     luaopen_fastslua_router = c"fastslua.router";
 }
 
