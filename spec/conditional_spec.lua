@@ -92,6 +92,18 @@ describe("an entity tag", function()
     assert.are.equal(304, serve.get(server, "/own", 'If-None-Match: "own"\r\n').status)
   end)
 
+  it("is of the content that was sent, where other content was too long", function()
+    local server = serve.with(function(req, res)
+      if req.path == "/long" then
+        assert(not pcall(res.send, res, ("x"):rep(2000)))
+      end
+      return "short"
+    end, { max_response_bytes = 1000 })
+    local short = serve.get(server, "/")
+    local long = serve.get(server, "/long")
+    assert.are.same({ 200, "short", short.fields.etag }, { long.status, long.body, long.fields.etag })
+  end)
+
   it("is the handler's where it sets one", function()
     local big = ("x"):rep(100000)
     local server = serve.with(function(_, res)

@@ -103,6 +103,21 @@ pub(super) fn apply(server: &mut Server<Tcp, HeldBody>, id: RequestId, content: 
     outcome
 }
 
+/// Takes back what [`apply`] did, for content that could not be sent: the handler may try other content.
+#[cold]
+pub(super) fn undo(server: &mut Server<Tcp, HeldBody>, id: RequestId, outcome: Outcome) {
+    let Some(response) = server.response_mut(id) else {
+        return;
+    };
+    if !response.may_have_validators() {
+        response.remove(b"etag");
+    }
+    if outcome == Outcome::NotModified {
+        // It is what the answer was before.
+        let _ = response.set_status(200);
+    }
+}
+
 /// Whether the client has what the response in the making would give it; `None` when the request has ended.
 pub(super) fn is_fresh(server: &Server<Tcp, HeldBody>, id: RequestId) -> Option<bool> {
     let (request, response) = (server.request(id)?, server.response(id)?);

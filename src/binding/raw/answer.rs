@@ -93,14 +93,19 @@ fn respond(
             Payload::Bytes(bytes) if service.etag => Some(*bytes),
             _ => None,
         };
-        match validators::apply(&mut service.server, id, content) {
+        let outcome = validators::apply(&mut service.server, id, content);
+        let result = match outcome {
             Outcome::Proceed => service.server.respond(id, payload),
             Outcome::NotModified => service.server.respond(id, Payload::Bytes(b"")),
             Outcome::Failed => {
                 refuse(service, id, 412, b"What is here now is not what this request asks for.");
                 Ok(())
             }
+        };
+        if result.is_err() {
+            validators::undo(&mut service.server, id, outcome);
         }
+        result
     };
     match cell.with(run) {
         Some(Ok(())) => Some(Sent::Yes),
