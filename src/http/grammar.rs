@@ -4,9 +4,27 @@
 
 use std::borrow::Cow;
 
+/// Which bytes a token may hold.
+const TOKEN_BYTES: [bool; 256] = {
+    let marks = b"!#$%&'*+-.^_`|~";
+    let mut table = [false; 256];
+    let mut at = 0;
+    while at < 256 {
+        table[at] = (at as u8).is_ascii_alphanumeric();
+        at += 1;
+    }
+    at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// A byte of a token (RFC 9110 section 5.6.2).
+#[inline]
 pub fn is_token_byte(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+    TOKEN_BYTES[usize::from(byte)]
 }
 
 /// Whether this is a token: at least one byte, and only such.
@@ -126,6 +144,16 @@ pub fn unquote(value: &[u8]) -> Cow<'_, [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bytes_of_tokens() {
+        for byte in 0..=255_u8 {
+            // RFC 9110 section 5.6.2: any VCHAR but delimiters.
+            let wanted = byte.is_ascii_graphic() && !b"\"(),/:;<=>?@[\\]{}".contains(&byte);
+            assert_eq!(is_token_byte(byte), wanted, "{byte}");
+        }
+        assert!(!is_token(b""));
+    }
 
     #[test]
     fn lists() {
