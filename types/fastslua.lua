@@ -52,6 +52,13 @@ local fastslua = {}
 ---@return fastslua.App
 function fastslua.app() end
 
+---A client of the application that needs no port: the server behind it lies within the process, and its time stands
+---still. The options are those of listen without host, port and backlog.
+---@param app fastslua.App|fastslua.Handler
+---@param options? table
+---@return fastslua.Client
+function fastslua.test(app, options) end
+
 ---A server whose every request goes to one handler.
 ---@param options fastslua.Options
 ---@param handler fastslua.Handler
@@ -371,6 +378,127 @@ function Response:finish() end
 ---@param fn fun(req: fastslua.Request, res: fastslua.Response)
 ---@return fastslua.Response
 function Response:on_finish(fn) end
+
+---What fastslua.test gives.
+---@class fastslua.Client
+---@field server fastslua.Server
+---@field log { level: string, message: string, fields: table? }[]
+local Client = {}
+
+---@class fastslua.TestRequest
+---@field query? table<string, any>
+---@field headers? table<string, any> a list makes one field of each value, false leaves a field out
+---@field body? string
+---@field json? any
+---@field form? table<string, any>
+---@field cookies? table<string, string>
+---@field remote_address? string default "127.0.0.1"
+
+---@class fastslua.TestResponse
+---@field status integer
+---@field reason string
+---@field headers table<string, string> the first value of each field, by its name in any case
+---@field body string
+---@field error? string what went wrong in the handler
+local TestResponse = {}
+
+---The content as a value; an error when it is no JSON.
+---@return any
+function TestResponse:json() end
+
+---Every value of a header field.
+---@param name string
+---@return string[]
+function TestResponse:header_all(name) end
+
+---Sends one request; nil and why when there is no answer.
+---@param method string
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:request(method, path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:get(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:head(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:post(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:put(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:patch(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:delete(path, options) end
+
+---@param path string
+---@param options? fastslua.TestRequest
+---@return fastslua.TestResponse? response
+---@return string? message
+function Client:options(path, options) end
+
+---Sends bytes as they are on a new connection: what came back, and whether the server ended the connection.
+---@param bytes string
+---@param remote_address? string
+---@return string? received
+---@return boolean|string ended
+function Client:raw(bytes, remote_address) end
+
+---A connection that stays open; nil and why when the server is closed.
+---@param remote_address? string
+---@return fastslua.TestConnection? connection
+---@return string? message
+function Client:connect(remote_address) end
+
+---Time goes on by that much.
+---@param seconds number
+function Client:advance(seconds) end
+
+---Closes the server.
+function Client:close() end
+
+---@class fastslua.TestConnection
+local TestConnection = {}
+
+---False once the server has ended the connection.
+---@param bytes string
+---@return boolean
+function TestConnection:send(bytes) end
+
+---What has come since the last time, and whether the server has ended the connection.
+---@return string bytes
+---@return boolean ended
+function TestConnection:receive() end
+
+---Sends no more; the server may still answer.
+function TestConnection:finish() end
+
+---The client is gone.
+function TestConnection:close() end
 
 ---@class fastslua.JsonEncodeOptions
 ---@field sort_keys? boolean members in the order of the bytes of their names

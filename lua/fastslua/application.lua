@@ -49,4 +49,9 @@ module.app = application.new
 module.router = native.layer("fastslua.router")
 module.error = native.layer("fastslua.errors")
 
+--- fastslua.test(app[, options]): made when it is first called, since a program that serves never needs it.
+function module.test(...)
+  return native.layer("fastslua.testing")(...)
+end
+
 return application

@@ -6,7 +6,7 @@
 use super::raw::HeldBody;
 use crate::h1::{Method, ResponseHead};
 use crate::http::conditional::{Conditions, Outcome, tag_of, weak_tag};
-use crate::net::Tcp;
+use crate::net::Either;
 use crate::server::{Request, RequestId, Server};
 
 /// Content that is longer gets no tag of ours: hashing it would cost more than it saves most clients.
@@ -64,7 +64,7 @@ impl<'a> Validators<'a> {
 /// Adds a weak entity tag to the response in the making if it has none and `content`, which is about to be sent, is
 /// given; then tells what the conditions of the request make of the answer, and makes a 304 of it where they say so.
 #[inline]
-pub(super) fn apply(server: &mut Server<Tcp, HeldBody>, id: RequestId, content: Option<&[u8]>) -> Outcome {
+pub(super) fn apply(server: &mut Server<Either, HeldBody>, id: RequestId, content: Option<&[u8]>) -> Outcome {
     let Some(response) = server.response(id) else {
         return Outcome::Proceed;
     };
@@ -105,7 +105,7 @@ pub(super) fn apply(server: &mut Server<Tcp, HeldBody>, id: RequestId, content: 
 
 /// Takes back what [`apply`] did, for content that could not be sent: the handler may try other content.
 #[cold]
-pub(super) fn undo(server: &mut Server<Tcp, HeldBody>, id: RequestId, outcome: Outcome) {
+pub(super) fn undo(server: &mut Server<Either, HeldBody>, id: RequestId, outcome: Outcome) {
     let Some(response) = server.response_mut(id) else {
         return;
     };
@@ -119,7 +119,7 @@ pub(super) fn undo(server: &mut Server<Tcp, HeldBody>, id: RequestId, outcome: O
 }
 
 /// Whether the client has what the response in the making would give it; `None` when the request has ended.
-pub(super) fn is_fresh(server: &Server<Tcp, HeldBody>, id: RequestId) -> Option<bool> {
+pub(super) fn is_fresh(server: &Server<Either, HeldBody>, id: RequestId) -> Option<bool> {
     let (request, response) = (server.request(id)?, server.response(id)?);
     let fresh = || {
         let validators = Validators::of(response);

@@ -1,17 +1,22 @@
-//! Sockets and readiness, nothing else: the two traits the server is generic over, and their real implementation.
+//! Sockets and readiness, nothing else: the two traits the server is generic over, their real implementation, and one
+//! within the process for those who test their handlers.
 //!
 //! The server may assume of a [`Network`]: nothing here waits unless [`Network::poll`] is told to; readiness is
 //! edge-triggered, so whoever does not read or write until `WouldBlock` has to remember that it did not.
 //! This layer must never look at the bytes it carries.
 
+mod either;
 #[cfg(windows)]
 mod exclusive;
+mod memory;
 mod tcp;
 
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+pub use either::{Either, EitherStream};
+pub use memory::{Far, FarEnd, Memory, MemoryStream};
 pub use tcp::{Tcp, TcpStream};
 
 /// The token under which the listener itself is reported.

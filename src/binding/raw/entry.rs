@@ -7,7 +7,9 @@
 use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
-use super::{chain, json, layers, listen, report, request, request_tables, response, router, server, tools, turn};
+use super::{
+    chain, json, layers, listen, report, request, request_tables, response, router, server, tools, turn, within,
+};
 use mlua::ffi::*;
 use std::os::raw::c_int;
 
@@ -178,8 +180,15 @@ unsafe fn push_json(l: *mut lua_State) {
 }
 
 /// The functions that only the Lua layers use.
-const NATIVE: [(&str, lua_CFunction); 12] = [
+const NATIVE: [(&str, lua_CFunction); 19] = [
     ("listen", listen::listen_app),
+    ("within", listen::within),
+    ("connect", within::connect),
+    ("send", within::send),
+    ("receive", within::receive),
+    ("finish", within::finish),
+    ("drop", within::drop_connection),
+    ("advance", within::advance),
     ("check", router::check),
     ("fits", router::fits),
     ("reason", report::reason),

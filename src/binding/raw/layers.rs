@@ -50,6 +50,7 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.patterns" = "fastslua/patterns.lua", c"=fastslua/patterns.lua";
     c"fastslua.router" = "fastslua/router.lua", c"=fastslua/router.lua";
     c"fastslua.routing" = "fastslua/routing.lua", c"=fastslua/routing.lua";
+    c"fastslua.testing" = "fastslua/testing.lua", c"=fastslua/testing.lua";
 };
 
 /// What `require` calls for a layer that is asked for before the module: Lua looks for these in the file of the module

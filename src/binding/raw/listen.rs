@@ -26,17 +26,43 @@ const REGISTRY: c_int = 3;
 const SERVER_AT: c_int = 4;
 const ENVIRONMENT: c_int = 5;
 
+/// Where a server is to be reached.
+#[derive(Clone, Copy)]
+enum Reach {
+    /// At a port.
+    Port,
+    /// Within the process alone.
+    Process,
+}
+
 /// `fastslua.listen(options, handler)`.
 ///
 /// SAFETY: R1: the draft lies in the server's cell, so an error at any point leaves it to the collector.
 pub(super) unsafe extern "C-unwind" fn listen(l: *mut lua_State) -> c_int {
     lua_settop(l, 2);
+    serve_handler(l, Reach::Port)
+}
+
+/// SAFETY: as `listen`.
+unsafe fn serve_handler(l: *mut lua_State, reach: Reach) -> c_int {
     let kind = lua_type(l, HANDLER);
     if kind != LUA_TFUNCTION {
         wrong_type(l, HANDLER, "handler", "function");
     }
     let cell = push_server(l);
-    start(l, cell)
+    start(l, cell, reach)
+}
+
+/// `within(options, handler)`: a server within the process, for a handler or an application.
+///
+/// SAFETY: as `listen`.
+pub(super) unsafe extern "C-unwind" fn within(l: *mut lua_State) -> c_int {
+    lua_settop(l, 2);
+    if lua_type(l, HANDLER) == LUA_TTABLE {
+        serve_app(l, Reach::Process)
+    } else {
+        serve_handler(l, Reach::Process)
+    }
 }
 
 /// `app:listen(options)`: the application is the handler.
@@ -52,6 +78,11 @@ pub(super) unsafe extern "C-unwind" fn listen_app(l: *mut lua_State) -> c_int {
     }
     // Options at 1 and the application at 2, as `start` expects them.
     lua_insert(l, 1);
+    serve_app(l, Reach::Port)
+}
+
+/// SAFETY: as `listen_app`.
+unsafe fn serve_app(l: *mut lua_State, reach: Reach) -> c_int {
     let cell = push_server(l);
     lua_pushvalue(l, 2);
     lua_rawseti(l, ENVIRONMENT, slot::APP.into());
@@ -65,7 +96,7 @@ pub(super) unsafe extern "C-unwind" fn listen_app(l: *mut lua_State) -> c_int {
     push_literal(l, "_chains");
     lua_rawget(l, 2);
     lua_replace(l, HANDLER);
-    start(l, cell)
+    start(l, cell, reach)
 }
 
 /// Pushes the state's table, an empty server, and the server's table, which holds it.
@@ -90,7 +121,7 @@ unsafe fn push_server<'a>(l: *mut lua_State) -> &'a ServerCell {
 /// Reads the options, makes the functions of a turn, and binds.
 ///
 /// SAFETY: R1, R2.
-unsafe fn start(l: *mut lua_State, cell: &ServerCell) -> c_int {
+unsafe fn start(l: *mut lua_State, cell: &ServerCell, reach: Reach) -> c_int {
     read_options(l, cell);
     push_functions(l);
     let mut words = Line::new();
@@ -101,7 +132,7 @@ unsafe fn start(l: *mut lua_State, cell: &ServerCell) -> c_int {
             .and_then(|draft| draft.finish(&mut words))
     });
     let Some(address) = address else { fail(l, &words) };
-    match guard(l, || bind(cell, address, &mut words)) {
+    match guard(l, || bind(cell, reach, address, &mut words)) {
         Ok(()) => {
             lua_settop(l, SERVER_AT);
             1
@@ -116,11 +147,15 @@ unsafe fn start(l: *mut lua_State, cell: &ServerCell) -> c_int {
 }
 
 /// Binds what the draft describes; or writes why not, and gives the code.
-fn bind(cell: &ServerCell, address: SocketAddr, words: &mut Line) -> Result<(), &'static str> {
+fn bind(cell: &ServerCell, reach: Reach, address: SocketAddr, words: &mut Line) -> Result<(), &'static str> {
     let Some(draft) = cell.draft.take() else {
         return Err("EIO");
     };
-    match Service::listen(address, draft.backlog, draft.config) {
+    let service = match reach {
+        Reach::Port => Service::listen(address, draft.backlog, draft.config),
+        Reach::Process => Service::within(address, draft.config),
+    };
+    match service {
         Ok(mut service) => {
             service.proxies = draft.proxies;
             service.etag = draft.etag;

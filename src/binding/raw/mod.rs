@@ -51,5 +51,6 @@ mod stack;
 mod state;
 mod tools;
 mod turn;
+mod within;
 
 pub(super) use body::HeldBody;
