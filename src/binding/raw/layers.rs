@@ -38,10 +38,13 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.chain" = "fastslua/chain.lua", c"=fastslua/chain.lua";
     c"fastslua.compiler" = "fastslua/compiler.lua", c"=fastslua/compiler.lua";
     c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
+    c"fastslua.exposition" = "fastslua/exposition.lua", c"=fastslua/exposition.lua";
     c"fastslua.middleware.basic_auth" = "fastslua/middleware/basic_auth.lua", c"=fastslua/middleware/basic_auth.lua";
     c"fastslua.middleware.bearer_auth" = "fastslua/middleware/bearer_auth.lua", c"=fastslua/middleware/bearer_auth.lua";
     c"fastslua.middleware.body_json" = "fastslua/middleware/body_json.lua", c"=fastslua/middleware/body_json.lua";
     c"fastslua.middleware.cors" = "fastslua/middleware/cors.lua", c"=fastslua/middleware/cors.lua";
+    c"fastslua.middleware.logger" = "fastslua/middleware/logger.lua", c"=fastslua/middleware/logger.lua";
+    c"fastslua.middleware.metrics" = "fastslua/middleware/metrics.lua", c"=fastslua/middleware/metrics.lua";
     c"fastslua.middleware.rate_limit" = "fastslua/middleware/rate_limit.lua", c"=fastslua/middleware/rate_limit.lua";
     c"fastslua.middleware.request_id" = "fastslua/middleware/request_id.lua", c"=fastslua/middleware/request_id.lua";
     c"fastslua.middleware.security_headers" = "fastslua/middleware/security_headers.lua", c"=fastslua/middleware/security_headers.lua";
@@ -68,10 +71,13 @@ macro_rules! openers {
 }
 
 openers! {
+    luaopen_fastslua_exposition = c"fastslua.exposition";
     luaopen_fastslua_middleware_basic_auth = c"fastslua.middleware.basic_auth";
     luaopen_fastslua_middleware_bearer_auth = c"fastslua.middleware.bearer_auth";
     luaopen_fastslua_middleware_body_json = c"fastslua.middleware.body_json";
     luaopen_fastslua_middleware_cors = c"fastslua.middleware.cors";
+    luaopen_fastslua_middleware_logger = c"fastslua.middleware.logger";
+    luaopen_fastslua_middleware_metrics = c"fastslua.middleware.metrics";
     luaopen_fastslua_middleware_rate_limit = c"fastslua.middleware.rate_limit";
     luaopen_fastslua_middleware_request_id = c"fastslua.middleware.request_id";
     luaopen_fastslua_middleware_security_headers = c"fastslua.middleware.security_headers";
