@@ -36,17 +36,25 @@ const REQUEST_AT: c_int = 4;
 const RESPONSE_AT: c_int = 5;
 
 /// Message handler of the turn's `lua_pcall`: puts the value that was raised into a table with a traceback, since the
-/// stack is gone afterwards. A table of its own tells it from a value that needs none (memory is short).
+/// stack is gone afterwards. A table of its own tells it from a value that needs none (memory is short). What is the
+/// client's own fault needs none either: a traceback takes longer than all the rest of such a request, and whoever is
+/// refused may ask often.
 ///
 /// SAFETY: R1: plain data only; an error here becomes LUA_ERRERR.
 pub(super) unsafe extern "C-unwind" fn traceback(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     note_interruption(l, cell);
+    push_registry(l);
+    push_literal(l, ERROR);
+    lua_rawget(l, -2);
+    let clients = render::is_clients(l, 1, lua_gettop(l));
     lua_createtable(l, 2, 0);
     lua_pushvalue(l, 1);
     lua_rawseti(l, -2, 1);
-    luaL_traceback(l, l, std::ptr::null(), LEVEL);
-    lua_rawseti(l, -2, 2);
+    if !clients {
+        luaL_traceback(l, l, std::ptr::null(), LEVEL);
+        lua_rawseti(l, -2, 2);
+    }
     1
 }
 
