@@ -1,0 +1,95 @@
+-- middleware.lua [SECONDS]: what each middleware adds to a request, each for SECONDS in `step` (0.3 by default).
+-- Prints lines "BENCH <name> iters=N total_us=T us_per_op=P"; P is that of the fastest tenth, since others use the
+-- machine. A figure is the whole of a request, 64 of them pipelined, from socket to socket: what a middleware adds is
+-- the difference to `nothing`, which only calls `next`.
+
+local fastslua = require("fastslua")
+local socket = require("socket")
+
+local PIPELINED = 64
+
+local seconds = tonumber(arg and arg[1]) or 0.3
+
+local function answer(_, res)
+  res:send("ok")
+end
+
+-- The middleware of that name, with options.
+local function make(name, options)
+  return require("fastslua.middleware." .. name)(options)
+end
+
+-- A server with one middleware and one route.
+local function served(step)
+  local app = fastslua.app()
+  app:use(step)
+  app:all("/units/:id", answer)
+  return assert(app:listen({ port = 0, max_requests_per_connection = 0, step_seconds = 1 }))
+end
+
+-- Time in `step` for one batch.
+local function batch(server, client, bytes)
+  assert(client:send(bytes))
+  local spent, answered = 0, 0
+  while answered < PIPELINED do
+    local began = fastslua.now()
+    answered = answered + server:step()
+    spent = spent + fastslua.now() - began
+    repeat
+      local whole = client:receive(65536)
+    until not whole
+  end
+  return spent
+end
+
+local function bench(name, step, fields, body)
+  local server = served(step)
+  local client = assert(socket.connect("127.0.0.1", server:port()))
+  client:setoption("tcp-nodelay", true)
+  client:settimeout(0)
+  local head = (body and "POST" or "GET") .. " /units/42 HTTP/1.1\r\nHost: 127.0.0.1\r\n" .. (fields or "")
+  local length = body and ("Content-Length: %d\r\n"):format(#body) or ""
+  local bytes = (head .. length .. "\r\n" .. (body or "")):rep(PIPELINED)
+  local total, samples = 0, {}
+  while total < seconds or #samples < 10 do
+    local spent = batch(server, client, bytes)
+    total = total + spent
+    samples[#samples + 1] = spent
+  end
+  client:close()
+  server:close()
+  table.sort(samples)
+  local fastest = samples[math.ceil(#samples / 10)] / PIPELINED
+  local line = "BENCH %s iters=%d total_us=%.0f us_per_op=%.3f"
+  print(line:format(name, #samples * PIPELINED, total * 1e6, fastest * 1e6))
+end
+
+local ORIGIN = "Origin: https://a.example\r\n"
+local BASIC = "Authorization: Basic YW5uYTpzZWNyZXQ=\r\n"
+local TOKEN = ("0123456789abcdef"):rep(2)
+local BEARER = ("Authorization: Bearer %s\r\n"):format(TOKEN)
+local AGENT = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) Gecko/20100101 Firefox/128.0\r\n"
+
+local function sink() end
+
+bench("nothing", function(_, _, next)
+  return next()
+end)
+bench("cors_any_origin", make("cors"), ORIGIN)
+bench("cors_listed_origin", make("cors", { origin = { "https://a.example" } }), ORIGIN)
+bench("basic_auth", make("basic_auth", { users = { anna = "secret" } }), BASIC)
+bench("basic_auth_refused", make("basic_auth", { users = { anna = "other" } }), BASIC)
+bench("bearer_auth", make("bearer_auth", { tokens = { TOKEN } }), BEARER)
+bench("rate_limit", make("rate_limit", { rate = 1e8 }))
+bench("rate_limit_without_fields", make("rate_limit", { rate = 1e8, headers = false }))
+bench("rate_limit_refused", make("rate_limit", { rate = 1e-6 }))
+bench("logger_common", make("logger", { sink = sink }))
+bench("logger_combined", make("logger", { sink = sink, format = "combined" }), AGENT)
+bench("logger_json", make("logger", { sink = sink, format = "json" }), AGENT)
+bench("metrics", make("metrics").middleware)
+bench("request_id", make("request_id"))
+bench("request_id_taken", make("request_id"), "X-Request-Id: " .. TOKEN .. "\r\n")
+bench("security_headers", make("security_headers"))
+bench("timeout", make("timeout", { seconds = 1 }))
+bench("timeout_without_interruption", make("timeout", { seconds = 1, interrupt = false }))
+bench("body_json", make("body_json"), "Content-Type: application/json\r\n", '{"id":42,"name":"tank","alive":true}')
