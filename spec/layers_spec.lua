@@ -97,4 +97,19 @@ describe("the layers", function()
       assert.is_truthy(wrong:find("fastslua/application.lua:2:", 1, true), wrong)
     end)
   end)
+
+  it("say what they miss where a program keeps libraries from its scripts", function()
+    in_folder(function(folder)
+      local script = "local logger = require('fastslua.middleware.logger') "
+        .. "print(pcall(logger, { sink = print })) print(pcall(logger, { sink = print, format = tostring }))"
+      local whole = run(folder, script)
+      assert.are.equal("true\ttrue", whole:gsub("function: %S+", ""):gsub("[\t\n]+", "\t"):match("^%s*(.-)%s*$"))
+      local without = run(folder, "os, io, debug = nil, nil, nil " .. script)
+      assert.is_truthy(
+        without:find("false\tlogger: option 'format' cannot be 'common': the os library", 1, true),
+        without
+      )
+      assert.is_truthy(without:find("\ntrue\tfunction", 1), without)
+    end)
+  end)
 end)

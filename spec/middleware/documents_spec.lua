@@ -1,7 +1,8 @@
 -- What is written about middleware: each has a section and a file for editors, which list the same options, all of
 -- which it knows.
 
-require("fastslua")
+local fastslua = require("fastslua")
+local serve = require("spec.support.serve")
 
 local function read(path)
   local file = assert(io.open(path))
@@ -34,6 +35,8 @@ local function typed(name)
 end
 
 describe("the documents", function()
+  after_each(serve.close_all)
+
   local files = io.popen("ls lua/fastslua/middleware")
   for file in files:lines() do
     local name = file:match("^([%w_]+)%.lua$")
@@ -54,4 +57,28 @@ describe("the documents", function()
     end)
   end
   files:close()
+
+  it("show examples that run", function()
+    local count = 0
+    for block in read("docs/middleware.md"):gmatch("\n```lua\n(.-)\n```\n") do
+      count = count + 1
+      local app = fastslua.app()
+      local names = { app = app, tokens = { "t" }, sessions = {}, log = print }
+      local environment = setmetatable(names, {
+        __index = function(_, name)
+          local found, layer = pcall(require, "fastslua.middleware." .. name)
+          return found and layer or _G[name]
+        end,
+      })
+      -- Any port will do, and no file is left behind.
+      local text = block:gsub("8080", "0"):gsub('"access.log"', '"/dev/null"')
+      local run = assert(loadstring(text))
+      local fine, problem = pcall(setfenv(run, environment))
+      assert.is_true(fine, tostring(problem) .. "\n" .. block)
+      -- What it has put together answers.
+      local response = serve.get(serve.with(rawget(environment, "app")), "/nothing")
+      assert.is_true(response.status < 500)
+    end
+    assert.is_true(count >= 10, count)
+  end)
 end)

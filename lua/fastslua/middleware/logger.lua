@@ -9,6 +9,9 @@ local options = native.layer("fastslua.options")
 
 local now, encode = module.now, module.json.encode
 
+--- Nil where the program keeps it from its scripts.
+local os = rawget(_G, "os")
+
 local MONTHS = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
 --- A byte as Apache's logs have it.
@@ -160,6 +163,14 @@ return function(given)
   local settings = options.read("logger", given, KNOWN)
   local sink, skip = settings.sink, settings.skip
   local format = FORMATS[settings.format] or one_line(settings.format)
+  if not os and FORMATS[settings.format] then
+    error(
+      ("logger: option 'format' cannot be '%s': the os library, which has the time, is not there"):format(
+        settings.format
+      ),
+      2
+    )
+  end
   local write = sink
   if type(sink) ~= "function" then
     write = function(line)
