@@ -61,6 +61,8 @@ case "${1:-}" in
     need busted lua-busted
     need luacheck lua-check
     need_module socket lua-socket
+    need_module wsapi.request lua-wsapi
+    need_module orbit lua-orbit
     ;;
   bench)
     need lua5.1 lua5.1

@@ -8,7 +8,7 @@ use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
 use super::{
-    chain, json, layers, listen, report, request, request_tables, response, router, server, tools, turn, within,
+    chain, json, layers, listen, origin, report, request, request_tables, response, router, server, tools, turn, within,
 };
 use mlua::ffi::*;
 use std::os::raw::c_int;
@@ -180,7 +180,7 @@ unsafe fn push_json(l: *mut lua_State) {
 }
 
 /// The functions that only the Lua layers use.
-const NATIVE: [(&str, lua_CFunction); 19] = [
+const NATIVE: [(&str, lua_CFunction); 20] = [
     ("listen", listen::listen_app),
     ("within", listen::within),
     ("connect", within::connect),
@@ -199,6 +199,7 @@ const NATIVE: [(&str, lua_CFunction); 19] = [
     ("capture", chain::capture),
     ("release", chain::release),
     ("settle", chain::settle),
+    ("surroundings", origin::surroundings),
     ("base64_decode", tools::base64_decode),
 ];
 

@@ -34,6 +34,9 @@ macro_rules! layers {
 /// Every layer, once.
 static LAYERS: &[Layer] = layers! {
     c"fastslua.application" = "fastslua/application.lua", c"=fastslua/application.lua";
+    c"fastslua.adapters.http_server" = "fastslua/adapters/http_server.lua", c"=fastslua/adapters/http_server.lua";
+    c"fastslua.adapters.http_statuses" = "fastslua/adapters/http_statuses.lua", c"=fastslua/adapters/http_statuses.lua";
+    c"fastslua.adapters.wsapi" = "fastslua/adapters/wsapi.lua", c"=fastslua/adapters/wsapi.lua";
     c"fastslua.arity" = "fastslua/arity.lua", c"=fastslua/arity.lua";
     c"fastslua.chain" = "fastslua/chain.lua", c"=fastslua/chain.lua";
     c"fastslua.compiler" = "fastslua/compiler.lua", c"=fastslua/compiler.lua";
@@ -71,6 +74,8 @@ macro_rules! openers {
 }
 
 openers! {
+    luaopen_fastslua_adapters_http_server = c"fastslua.adapters.http_server";
+    luaopen_fastslua_adapters_wsapi = c"fastslua.adapters.wsapi";
     luaopen_fastslua_exposition = c"fastslua.exposition";
     luaopen_fastslua_middleware_basic_auth = c"fastslua.middleware.basic_auth";
     luaopen_fastslua_middleware_bearer_auth = c"fastslua.middleware.bearer_auth";

@@ -5,7 +5,7 @@
 
 use super::guard::{guard, line};
 use super::handle::Handle;
-use super::request::{push_nil_if_live, with};
+use super::request::{of_self, push_nil_if_live, with};
 use super::stack::push_bytes;
 use crate::binding::origin;
 use crate::binding::service::Service;
@@ -85,4 +85,25 @@ pub(super) unsafe fn push_peer(l: *mut lua_State, handle: &Handle) -> bool {
     push_bytes(l, |emit| {
         with(handle, |request| emit(line!("{}", origin::peer(request)).bytes()));
     })
+}
+
+/// `surroundings(req)`: the address and the port that the server is bound to, and its `max_response_bytes`. Nothing once
+/// the server is gone.
+///
+/// SAFETY: R2, R3: `push_bytes`; the numbers are plain data.
+pub(super) unsafe extern "C-unwind" fn surroundings(l: *mut lua_State) -> c_int {
+    let handle = of_self(l);
+    let cell = handle.cell();
+    let pushed = push_bytes(l, |emit| {
+        cell.with(|service| emit(line!("{}", service.address.ip()).bytes()));
+    });
+    let numbers = guard(l, || {
+        cell.with(|service| (service.address.port(), service.server.config().max_response_bytes))
+    });
+    let (true, Some((port, most))) = (pushed, numbers) else {
+        return 0;
+    };
+    lua_pushnumber(l, f64::from(port));
+    lua_pushnumber(l, most as f64);
+    3
 }
