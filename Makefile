@@ -9,13 +9,13 @@ PROBE ?=
 
 export LUA_CPATH := build/?.so;;
 
-.PHONY: help run test build bench format clean
+.PHONY: help run test build bench bench-quick bench-wrk format clean
 
 help:
 	@echo "make run      build, then serve examples/hello.lua on 127.0.0.1:$(PORT)"
 	@echo "make test     every check and test"
 	@echo "make build    build/fastslua.so, the file that require(\"fastslua\") loads"
-	@echo "make bench    CPU per request and step times, against a server without Lua"
+	@echo "make bench    the benchmarks, in about twenty minutes; bench-quick: under two; bench-wrk: wrk alone"
 	@echo "make format   format Rust and Lua"
 
 run:
@@ -37,8 +37,15 @@ build:
 bench:
 	@tools/setup.sh bench
 	@$(MAKE) --no-print-directory build
-	cargo build --release --package floor --package load --package compare --package native
-	@"$(TARGET_DIR)/release/compare" $(BENCH_ARGS)
+	cargo build --release --package floor --package load --package micro --package native --package suite
+	@"$(TARGET_DIR)/release/suite" $(BENCH_ARGS)
+
+bench-quick:
+	@$(MAKE) --no-print-directory bench BENCH_ARGS="--quick $(BENCH_ARGS)"
+
+bench-wrk:
+	@$(MAKE) --no-print-directory build
+	@tools/bench_wrk.sh
 
 format:
 	cargo fmt

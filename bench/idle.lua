@@ -2,13 +2,14 @@
 -- of connections: it steps until so many are open and silent, measures, and prints `connections ns_per_step rss_kib`.
 
 local socket = require("socket")
-local app = dofile("bench/app.lua")
+package.path = "bench/?.lua;" .. package.path
+local hosts = require("hosts.fast")
 
 local STEPS, BATCHES = 20000, 15
 local QUIET_STEPS = 1000
 local PATIENCE_SECONDS = 60
 
-local server = assert(app:listen({ port = 0, max_connections = 20000, max_requests_per_connection = 0 }))
+local server = hosts.app({ port = 0, max_connections = 20000, max_requests_per_connection = 0 }, function() end)
 io.stdout:write(("serving on http://127.0.0.1:%d\n"):format(server:port()))
 io.stdout:flush()
 

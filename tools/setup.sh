@@ -63,11 +63,11 @@ case "${1:-}" in
     need_module socket lua-socket
     need_module wsapi.request lua-wsapi
     need_module orbit lua-orbit
+    need valgrind valgrind
     ;;
   bench)
     need lua5.1 lua5.1
     need luajit luajit
-    need wrk wrk
     need_module socket lua-socket
     ;;
   *) echo "usage: tools/setup.sh build|run|test|bench" >&2; exit 2 ;;
