@@ -151,6 +151,27 @@ describe("the environment of a WSAPI application", function()
     assert.are.equal("anna Basic", seen)
   end)
 
+  it("tells what a trusted proxy says, and no port of the proxy's", function()
+    local names = { "REMOTE_ADDR", "REMOTE_PORT", "REQUEST_SCHEME", "HTTPS", "SERVER_NAME", "SERVER_PORT" }
+    local seen = {}
+    local server = mounted("/", function(env)
+      for _, name in ipairs(names) do
+        seen[name] = env[name]
+      end
+      return plain("ok")
+    end, nil, { trusted_proxies = { "loopback" }, allowed_hosts = { "example.org", "127.0.0.1" } })
+    local told = "X-Forwarded-For: 192.0.2.7\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: example.org\r\n"
+    assert.are.equal(200, serve.get(server, "/", told).status)
+    assert.are.same({
+      REMOTE_ADDR = "192.0.2.7",
+      REMOTE_PORT = "",
+      REQUEST_SCHEME = "https",
+      HTTPS = "on",
+      SERVER_NAME = "example.org",
+      SERVER_PORT = "443",
+    }, seen)
+  end)
+
   it("takes names and folders from the options", function()
     local names = { "SCRIPT_NAME", "PATH_INFO", "DOCUMENT_ROOT", "PATH_TRANSLATED", "APP_PATH", "X", "SERVER_NAME" }
     local seen = variables(names, "/app/x/y", nil, {
