@@ -134,6 +134,8 @@ function App:all(path, handler, ...) end
 ---@return string? code the system's name of the error, as "EADDRINUSE"
 function App:listen(options) end
 
+---@alias fastslua.Event "listening"|"connection"|"disconnect"|"request"|"response"|"error"|"close"
+
 ---@class fastslua.Server
 local Server = {}
 
@@ -146,6 +148,24 @@ function Server:step(seconds) end
 ---Waits for events and steps, until the server is closed or `until_fn()` is true.
 ---@param until_fn? fun(): boolean asked after each turn, at least every 50 ms
 function Server:run(until_fn) end
+
+---Has fn called whenever this happens.
+---@param event fastslua.Event
+---@param fn function
+---@return fastslua.Server
+function Server:on(event, fn) end
+
+---Has fn called the next time this happens.
+---@param event fastslua.Event
+---@param fn function
+---@return fastslua.Server
+function Server:once(event, fn) end
+
+---Has fn, or everybody, not called any more.
+---@param event fastslua.Event
+---@param fn? function
+---@return fastslua.Server
+function Server:off(event, fn) end
 
 ---Cumulative counters.
 ---@return table<string, any>
@@ -181,6 +201,7 @@ function Server:close() end
 ---@field remote_address string the client's, as trusted proxies tell it
 ---@field peer_address string the other end of the socket
 ---@field remote_port integer of the other end of the socket
+---@field connection_id integer which connection of the server it is, from 1
 ---@field scheme string "http" or "https"
 ---@field secure boolean whether the scheme is "https"
 ---@field host string? whom the client asked for, with the port

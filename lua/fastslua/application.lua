@@ -9,6 +9,8 @@ local chain = native.layer("fastslua.chain")
 local compiler = native.layer("fastslua.compiler")
 local routing = native.layer("fastslua.routing")
 
+native.layer("fastslua.events")
+
 local application = {}
 
 local Application = routing.class("app")

@@ -69,6 +69,7 @@ impl fmt::Display for RespondError {
 pub struct Request<'a> {
     h1: &'a Connection,
     address: SocketAddr,
+    connection: u64,
 }
 
 impl<'a> Request<'a> {
@@ -90,6 +91,11 @@ impl<'a> Request<'a> {
     /// The content, de-chunked; `None` when the request announced none.
     pub fn body(&self) -> Option<&'a [u8]> {
         self.h1.has_body().then(|| self.h1.body())
+    }
+
+    /// The number of its connection; the server counts them from 1.
+    pub fn connection(&self) -> u64 {
+        self.connection
     }
 
     /// The peer's address, as the socket tells it.
@@ -132,6 +138,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         Some(Request {
             h1: &peer.h1,
             address: peer.address,
+            connection: peer.number,
         })
     }
 

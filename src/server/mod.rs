@@ -22,11 +22,13 @@ mod slots;
 mod stats;
 mod turn;
 mod visit;
+mod watch;
 
 pub use config::{AllowedHosts, AllowedOrigins, Config, ConfigError, MAX_HEADERS_BOUND, MIN_RATE};
 pub use exchange::{Payload, Request, RespondError};
 pub use stats::{End, Stats};
 pub use turn::Turn;
+pub use watch::Passage;
 
 use crate::h1;
 use crate::net::{Network, Ready};
@@ -86,6 +88,7 @@ pub struct Server<N: Network, B: AsRef<[u8]>> {
     per_address: HashMap<IpAddr, usize>,
     date: Date,
     guard: guard::Guard,
+    watch: watch::Watch,
     /// Where bytes go that nobody reads.
     sink: Box<[u8]>,
     /// Shutting down: no new connections, and the rest end here at the latest.
@@ -149,6 +152,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             per_address: HashMap::new(),
             date: Date::NONE,
             guard: guard::Guard::new(config.allowed_hosts.clone(), config.allowed_origins.clone()),
+            watch: watch::Watch::default(),
             sink: vec![0; SINK_BYTES].into_boxed_slice(),
             draining: None,
             closed: false,
@@ -257,6 +261,11 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if peer.lingering {
             self.lingering -= 1;
         }
+        self.watch.record(Passage {
+            connection: peer.number,
+            address: peer.address,
+            end: Some(end),
+        });
         self.release_address(peer.address.ip());
         self.pool.forget_input(peer.h1.buffer_capacity());
         peer.out.discard();

@@ -37,6 +37,8 @@ const GENERATION_MASK: u32 = 0x7fff_ffff;
 pub(super) struct Peer<S, B> {
     pub(super) stream: S,
     pub(super) address: SocketAddr,
+    /// Counts the connections of the server from 1.
+    pub(super) number: u64,
     pub(super) h1: Connection,
     pub(super) out: Outgoing<B>,
     /// The live request's serial; 0 when there is none.
@@ -70,10 +72,11 @@ pub(super) struct Peer<S, B> {
 }
 
 impl<S, B: AsRef<[u8]>> Peer<S, B> {
-    pub(super) fn new(stream: S, address: SocketAddr, now: Instant) -> Self {
+    pub(super) fn new(stream: S, address: SocketAddr, number: u64, now: Instant) -> Self {
         Self {
             stream,
             address,
+            number,
             h1: Connection::new(),
             out: Outgoing::new(),
             serial: 0,
@@ -187,11 +190,11 @@ mod tests {
     fn a_key_outlives_its_connection_and_finds_nothing() {
         let address = SocketAddr::from(([127, 0, 0, 1], 9));
         let mut slots: Slots<(), Vec<u8>> = Slots::new();
-        let first = slots.insert(Peer::new((), address, Instant::now()));
+        let first = slots.insert(Peer::new((), address, 1, Instant::now()));
         assert_eq!(Key::from_token(first.token()), first);
         assert!(slots.remove(first).is_some());
         assert!(slots.remove(first).is_none());
-        let second = slots.insert(Peer::new((), address, Instant::now()));
+        let second = slots.insert(Peer::new((), address, 1, Instant::now()));
         assert_eq!(second.slot, first.slot);
         assert!(slots.get(first).is_none() && slots.get_mut(second).is_some());
         assert_eq!((slots.len(), slots.key(second.slot)), (1, Some(second)));

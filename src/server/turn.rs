@@ -217,7 +217,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         if per_address > 0 {
             *self.per_address.entry(address.ip()).or_insert(0) += 1;
         }
-        let key = self.slots.insert(Peer::new(stream, address, self.turn.now));
+        let number = self.stats.accepted;
+        self.watch.record(Passage {
+            connection: number,
+            address,
+            end: None,
+        });
+        let key = self.slots.insert(Peer::new(stream, address, number, self.turn.now));
         if crowded || full {
             self.refuse_connection(key);
         } else {

@@ -39,6 +39,8 @@ pub struct Host<const DRAINS: bool> {
     handled: HashSet<String>,
     /// Names of requests that are over; answers to them come too late.
     over: Vec<RequestId>,
+    /// Connections that have come and not gone, as the server tells of them.
+    present: HashSet<u64>,
     pub held: Rc<Cell<isize>>,
     pub dispatched: u64,
     pub answered: u64,
@@ -55,7 +57,8 @@ impl<const DRAINS: bool> Host<DRAINS> {
     pub fn new(plan: &Plan, random: &mut Random) -> (Self, SimHandle) {
         let clock = SimClock::new();
         let (network, handle) = SimNetwork::new(clock.clone(), random.fork(), plan.faults.clone());
-        let server = Server::new(network, plan.config.clone(), clock.now());
+        let mut server = Server::new(network, plan.config.clone(), clock.now());
+        server.watch(true);
         let requests = plan.scripts.iter().flat_map(|script| &script.requests);
         let host = Host {
             server,
@@ -67,6 +70,7 @@ impl<const DRAINS: bool> Host<DRAINS> {
                 .collect(),
             handled: HashSet::new(),
             over: Vec::new(),
+            present: HashSet::new(),
             held: Rc::default(),
             dispatched: 0,
             answered: 0,
@@ -108,7 +112,25 @@ impl<const DRAINS: bool> Host<DRAINS> {
         }
         self.check_units(before, self.network.counts(), dispatched)?;
         self.check_time(self.clock.elapsed() - started)?;
+        self.check_passages()?;
         self.check_account()
+    }
+
+    /// Each connection comes once and goes once, and those that have not gone are open.
+    fn check_passages(&mut self) -> Result<(), String> {
+        while let Some(passage) = self.server.next_passage() {
+            let expected = match passage.end {
+                None => self.present.insert(passage.connection),
+                Some(_) => self.present.remove(&passage.connection),
+            };
+            if !expected {
+                return Err(format!("{passage:?} out of order"));
+            }
+        }
+        if self.present.len() != self.server.active() {
+            return Err(format!("{} connections are present", self.present.len()));
+        }
+        Ok(())
     }
 
     fn check_units(&self, before: Counts, after: Counts, dispatched: usize) -> Result<(), String> {

@@ -1,8 +1,10 @@
 //! One request, under the turn's `lua_pcall`: its handles, its way through the application, its handler, its answer.
 
 use super::answer::{self, Sent};
+use super::events::Event;
 use super::guard::{Line, fail, guard, line, push_line};
 use super::handle::{self, Handle};
+use super::report::push_handle;
 use super::response;
 use super::router::ARGUMENTS_MAX;
 use super::server::{ServerCell, slot};
@@ -60,9 +62,13 @@ pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
         Way::Route { arguments, .. } => arguments,
         _ => ARGUMENTS_MAX,
     };
+    // Who has heard of the request may have put something on its handles.
+    let heard = cell.heard.hears(Event::Request);
     // The response stays at 1, below the arguments: a handler that lets go of it does not free it under us.
     if seen < ARGUMENTS_MAX {
         lua_pushnil(l);
+    } else if heard {
+        push_handle(l, cell, id, slot::RESPONSE, Tag::response(), RESPONSE_METATABLE);
     } else {
         handle::push(l, cell, id, Tag::response(), RESPONSE_METATABLE);
     }
@@ -79,7 +85,9 @@ pub(super) unsafe extern "C-unwind" fn dispatch(l: *mut lua_State) -> c_int {
         }
         _ => lua_pushvalue(l, HANDLER),
     }
-    if seen > 0 {
+    if seen > 0 && heard {
+        push_handle(l, cell, id, slot::REQUEST, Tag::request(), REQUEST_METATABLE);
+    } else if seen > 0 {
         handle::push(l, cell, id, Tag::request(), REQUEST_METATABLE);
         lua_pushvalue(l, -1);
         lua_rawseti(l, LUA_ENVIRONINDEX, slot::REQUEST.into());

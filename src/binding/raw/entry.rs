@@ -8,7 +8,8 @@ use super::guard::silence_panics;
 use super::stack::{push_literal, set_field};
 use super::state::{self, *};
 use super::{
-    chain, json, layers, listen, origin, report, request, request_tables, response, router, server, tools, turn, within,
+    chain, events, json, layers, listen, origin, report, request, request_tables, response, router, server, tools,
+    turn, within,
 };
 use mlua::ffi::*;
 use std::os::raw::c_int;
@@ -180,7 +181,7 @@ unsafe fn push_json(l: *mut lua_State) {
 }
 
 /// The functions that only the Lua layers use.
-const NATIVE: [(&str, lua_CFunction); 20] = [
+const NATIVE: &[(&str, lua_CFunction)] = &[
     ("listen", listen::listen_app),
     ("within", listen::within),
     ("connect", within::connect),
@@ -189,6 +190,9 @@ const NATIVE: [(&str, lua_CFunction); 20] = [
     ("finish", within::finish),
     ("drop", within::drop_connection),
     ("advance", within::advance),
+    ("event_names", events::names),
+    ("listeners", events::listeners),
+    ("heed", events::heed),
     ("check", router::check),
     ("fits", router::fits),
     ("reason", report::reason),
@@ -218,7 +222,13 @@ unsafe fn push_native(l: *mut lua_State) {
     push_literal(l, ERROR);
     lua_rawget(l, registry);
     set_field(l, table, "error_metatable");
-    for (name, function) in NATIVE {
+    push_literal(l, SERVER);
+    lua_rawget(l, registry);
+    push_literal(l, "__index");
+    lua_rawget(l, -2);
+    lua_remove(l, -2);
+    set_field(l, table, "server_methods");
+    for &(name, function) in NATIVE {
         push_function(l, registry, function, 0);
         set_field(l, table, name);
     }

@@ -41,6 +41,7 @@ static LAYERS: &[Layer] = layers! {
     c"fastslua.chain" = "fastslua/chain.lua", c"=fastslua/chain.lua";
     c"fastslua.compiler" = "fastslua/compiler.lua", c"=fastslua/compiler.lua";
     c"fastslua.errors" = "fastslua/errors.lua", c"=fastslua/errors.lua";
+    c"fastslua.events" = "fastslua/events.lua", c"=fastslua/events.lua";
     c"fastslua.exposition" = "fastslua/exposition.lua", c"=fastslua/exposition.lua";
     c"fastslua.middleware.basic_auth" = "fastslua/middleware/basic_auth.lua", c"=fastslua/middleware/basic_auth.lua";
     c"fastslua.middleware.bearer_auth" = "fastslua/middleware/bearer_auth.lua", c"=fastslua/middleware/bearer_auth.lua";

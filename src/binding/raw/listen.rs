@@ -5,6 +5,7 @@
 
 use super::access_log;
 use super::dispatch::{self, dispatch};
+use super::events::emit;
 use super::finish::finish;
 use super::guard::{Line, fail, guard, line, push_line};
 use super::report::{report, traceback};
@@ -302,6 +303,14 @@ unsafe fn push_functions(l: *mut lua_State) {
     push_metatable(l, RESPONSE);
     push_function(l, REGISTRY, access_log::tell, 3);
     keep_with_environment(l, slot::TELL_ACCESS);
+
+    lua_createtable(l, 0, 0);
+    lua_rawseti(l, ENVIRONMENT, slot::LISTENERS.into());
+    lua_pushvalue(l, SERVER_AT);
+    push_metatable(l, REQUEST);
+    push_metatable(l, RESPONSE);
+    push_function(l, REGISTRY, emit, 3);
+    keep_with_environment(l, slot::EMIT);
 
     if luaL_loadbuffer(l, c"".as_ptr(), 0, c"=fastslua".as_ptr()) != 0 {
         lua_error(l);

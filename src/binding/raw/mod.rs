@@ -24,6 +24,7 @@ mod chain;
 mod conditions;
 mod dispatch;
 mod entry;
+mod events;
 mod finish;
 mod guard;
 mod handle;

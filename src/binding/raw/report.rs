@@ -1,6 +1,7 @@
 //! When a handler fails: the application's error handlers may answer, else the library does, with the status that an
 //! error object carries or 500; the program gets the traceback, and the turn goes on.
 
+use super::events::{self, Event};
 use super::guard::{Line, contained, guard, line, push_line};
 use super::handle::{self, Handle};
 use super::render;
@@ -171,9 +172,8 @@ unsafe fn ask_error_handlers(l: *mut lua_State, cell: &ServerCell) -> bool {
         lua_replace(l, VALUE);
         return true;
     }
-    take_apart(l);
-    let traceback = lua_gettop(l);
-    push_text(l, traceback - 1, traceback);
+    push_failure_text(l);
+    let traceback = lua_gettop(l) - 1;
     lua_pushvalue(l, traceback - 1);
     lua_replace(l, VALUE);
     lua_pushvalue(l, traceback);
@@ -197,17 +197,40 @@ unsafe fn tell(l: *mut lua_State, cell: &ServerCell, id: RequestId, text: c_int)
         }
     }
     lua_settop(l, text);
+    for index in [text, REQUEST_AT, VALUE] {
+        lua_pushvalue(l, index);
+    }
+    events::call_listeners(l, cell, Event::Error, 3);
+    lua_settop(l, text);
+    push_fields(l, cell, id);
+    tell_log(l, cell, text);
+    lua_settop(l, text);
+}
+
+/// Tells the log of an error: the text at `text`, and the fields on top.
+///
+/// SAFETY: R1: the log runs in a `lua_pcall`. The running function's environment is the server's table.
+pub(super) unsafe fn tell_log(l: *mut lua_State, cell: &ServerCell, text: c_int) {
+    let fields = lua_gettop(l);
     lua_rawgeti(l, LUA_ENVIRONINDEX, slot::ON_LOG.into());
     if lua_type(l, -1) == LUA_TFUNCTION {
         push_literal(l, "error");
         lua_pushvalue(l, text);
-        push_fields(l, cell, id);
+        lua_pushvalue(l, fields);
         // A log that fails has nobody to tell.
         if lua_pcall(l, 3, 0, 0) != 0 {
             note_interruption(l, cell);
         }
     }
-    lua_settop(l, text);
+}
+
+/// Pushes what the failure on top, as `traceback` left it, says of itself, followed by its traceback.
+///
+/// SAFETY: R1.
+pub(super) unsafe fn push_failure_text(l: *mut lua_State) {
+    take_apart(l);
+    let traceback = lua_gettop(l);
+    push_text(l, traceback - 1, traceback);
 }
 
 /// Raises an error object: the client's own fault, with the status it is answered with (400 to 599) and a sentence.

@@ -51,11 +51,12 @@ enum Field {
     Host,
     Hostname,
     PeerAddress,
+    ConnectionId,
     Fresh,
 }
 
 /// Every field and its name.
-const FIELDS: [(&str, Field); 23] = [
+const FIELDS: [(&str, Field); 24] = [
     ("method", Field::Method),
     ("target", Field::Target),
     ("path", Field::Path),
@@ -78,6 +79,7 @@ const FIELDS: [(&str, Field); 23] = [
     ("host", Field::Host),
     ("hostname", Field::Hostname),
     ("peer_address", Field::PeerAddress),
+    ("connection_id", Field::ConnectionId),
     ("fresh", Field::Fresh),
 ];
 
@@ -175,6 +177,7 @@ unsafe fn push_field(l: *mut lua_State, handle: &Handle, field: Field) -> bool {
         Field::Headers => handle::push_table(l, handle, Table::Headers) || push_headers(l, handle),
         Field::RemoteAddress => origin::push_address(l, handle),
         Field::PeerAddress => origin::push_peer(l, handle),
+        Field::ConnectionId => push_number(l, handle, |request| request.connection() as f64),
         Field::RemotePort => push_number(l, handle, |request| f64::from(request.remote_addr().port())),
         Field::Id => {
             lua_pushnumber(l, handle.id.serial as f64);

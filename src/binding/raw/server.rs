@@ -3,6 +3,7 @@
 //! The cell lives in Lua's memory. `__gc` empties it and leaves a closed shell, since finalizers and handles may still
 //! use it while the state closes.
 
+use super::events::{self, Heard};
 use super::guard::{Line, contained, fail, guard, line};
 use super::handle::Table;
 use super::json_encode::Style;
@@ -46,8 +47,12 @@ pub(super) mod slot {
     pub(in super::super) const ACCESS_LOG: c_int = 15;
     /// What calls it.
     pub(in super::super) const TELL_ACCESS: c_int = 16;
+    /// Who listens to its events: lists by number.
+    pub(in super::super) const LISTENERS: c_int = 17;
+    /// What calls them.
+    pub(in super::super) const EMIT: c_int = 18;
     /// The tables of the request being handled, by [`super::Table`]: the last places.
-    pub(in super::super) const TABLES: c_int = 17;
+    pub(in super::super) const TABLES: c_int = 19;
     pub(in super::super) const COUNT: c_int = TABLES + super::Table::COUNT as c_int - 1;
 }
 
@@ -73,6 +78,8 @@ pub(super) struct ServerCell {
     pub(super) finishers: Cell<u32>,
     /// There is an access log.
     pub(super) logs_access: Cell<bool>,
+    /// What somebody listens to.
+    pub(super) heard: Heard,
     /// Whose tables the environment keeps: serials, by [`Table`].
     pub(super) tables: [Cell<u64>; Table::COUNT],
     /// What the router has last said.
@@ -98,6 +105,7 @@ impl ServerCell {
             captures: RefCell::new(Captures::new()),
             finishers: Cell::new(0),
             logs_access: Cell::new(false),
+            heard: Heard::default(),
             tables: [const { Cell::new(0) }; Table::COUNT],
             found: Cell::new(Found::NotFound),
             place: Cell::new(None),
@@ -218,7 +226,8 @@ pub(super) unsafe extern "C-unwind" fn port(l: *mut lua_State) -> c_int {
     1
 }
 
-/// `server:close()`: everything ends now. Safe twice, and from inside a handler.
+/// `server:close()`: everything ends now. Safe twice, and from inside a handler; then those who listen hear of it at the
+/// end of the turn.
 ///
 /// SAFETY: R2: closing runs guarded and calls no Lua.
 pub(super) unsafe extern "C-unwind" fn close(l: *mut lua_State) -> c_int {
@@ -226,6 +235,13 @@ pub(super) unsafe extern "C-unwind" fn close(l: *mut lua_State) -> c_int {
     guard(l, || {
         cell.with(|service| service.server.close());
     });
+    if cell.heard.any() && !cell.stepping.get() {
+        lua_settop(l, 1);
+        lua_getfenv(l, 1);
+        lua_rawgeti(l, 2, slot::EMIT.into());
+        lua_rawgeti(l, 2, slot::TRACEBACK.into());
+        events::tell(l, cell, 3, 4);
+    }
     0
 }
 

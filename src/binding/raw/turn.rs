@@ -4,6 +4,7 @@
 //! `lua_pcall`. Between the moment the stepping flag is set and the moment it is cleared nothing here may raise.
 
 use super::access_log;
+use super::events::{self, Event};
 use super::finish;
 use super::guard::{contained, fail, guard, line};
 use super::report;
@@ -38,6 +39,7 @@ pub(super) struct Frame {
     pub(super) report: c_int,
     pub(super) finish: c_int,
     pub(super) access: c_int,
+    emit: c_int,
 }
 
 /// `server:step([seconds])`: requests dispatched, requests waiting.
@@ -116,9 +118,12 @@ unsafe fn turn(l: *mut lua_State, cell: &ServerCell, budget: Option<Duration>, l
     while let Some(id) = next(cell) {
         cell.current.set(id);
         cell.route.set(None);
-        lua_pushvalue(l, frame.dispatch);
-        if lua_pcall(l, 0, 0, frame.traceback) != 0 {
-            report::failed(l, cell, id, frame.report);
+        let heard = cell.heard.any();
+        if !heard || tell_request(l, cell, id, &frame) {
+            lua_pushvalue(l, frame.dispatch);
+            if lua_pcall(l, 0, 0, frame.traceback) != 0 {
+                report::failed(l, cell, id, frame.report);
+            }
         }
         if cell.finishers.get() > 0 {
             finish::run(l, cell, id, &frame);
@@ -126,10 +131,16 @@ unsafe fn turn(l: *mut lua_State, cell: &ServerCell, budget: Option<Duration>, l
         if cell.logs_access.get() {
             access_log::run(l, cell, id, &frame);
         }
+        if heard && cell.heard.hears(Event::Response) {
+            events::tell_request(l, Event::Response, frame.emit, frame.traceback);
+        }
         contained(|| cell.with(|service| service.server.end_request(id, &service.clock)));
     }
     cell.current.set(NO_REQUEST);
     let turn = contained(|| cell.with(|service| service.server.end_turn(&service.clock))).flatten();
+    if cell.heard.any() {
+        events::tell(l, cell, frame.emit, frame.traceback);
+    }
     cell.stepping.set(false);
     lua_settop(l, top);
     let (dispatched, waiting) = turn.map_or((0, 0), |turn| (turn.dispatched, turn.waiting));
@@ -138,6 +149,20 @@ unsafe fn turn(l: *mut lua_State, cell: &ServerCell, budget: Option<Duration>, l
         waiting,
         failed: begun == Some(false),
     }
+}
+
+/// Tells those who listen of the connections that have come and gone, and of the request. False when a listener has
+/// answered the request, or has closed the server: then there is nothing to handle.
+///
+/// SAFETY: R2: as `turn`.
+#[cold]
+unsafe fn tell_request(l: *mut lua_State, cell: &ServerCell, id: RequestId, frame: &Frame) -> bool {
+    events::tell(l, cell, frame.emit, frame.traceback);
+    if cell.heard.hears(Event::Request) {
+        events::tell_request(l, Event::Request, frame.emit, frame.traceback);
+    }
+    let responded = contained(|| cell.with(|service| service.server.responded(id))).flatten();
+    responded == Some(false)
 }
 
 /// Whether the poller works. A signal that ends its sleep is no failure: the owner looks for what it meant.
@@ -172,12 +197,14 @@ unsafe fn prepare(l: *mut lua_State, cell: &ServerCell) -> Frame {
     let report = lua_gettop(l);
     lua_rawgeti(l, environment, slot::FINISH.into());
     lua_rawgeti(l, environment, slot::TELL_ACCESS.into());
+    lua_rawgeti(l, environment, slot::EMIT.into());
     Frame {
         traceback: report - 2,
         dispatch: report - 1,
         report,
         finish: report + 1,
         access: report + 2,
+        emit: report + 3,
     }
 }
 
