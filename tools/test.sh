@@ -87,6 +87,7 @@ check "clippy, without the binding" cargo clippy --quiet --workspace --no-defaul
 check "clippy" cargo clippy --quiet --all-targets -- -D warnings
 suite "Rust tests" "$cargo_passed" "$cargo_failed" cargo test --workspace --no-default-features --no-fail-fast
 check "library" make --no-print-directory build
+check "instructions of the kernels" tools/instructions.sh
 check "luacheck" luacheck --quiet .
 check "Lua format" format_lua
 
