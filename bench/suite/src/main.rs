@@ -15,6 +15,7 @@ mod measure;
 mod plan;
 mod plots;
 mod process;
+mod readme;
 mod report;
 mod results;
 mod run;
@@ -59,6 +60,9 @@ pub struct Options {
     /// Measures nothing; makes the report again from results.json.
     #[arg(long)]
     pub report_only: bool,
+    /// Puts the main table into README.md.
+    #[arg(long)]
+    pub readme: bool,
     /// Where the report goes: bench/results, but build/bench for a run that leaves something out.
     #[arg(long)]
     pub out: Option<PathBuf>,
@@ -96,6 +100,9 @@ fn act(options: &Options) -> Outcome<()> {
         results
     };
     write_report(&results, &folder)?;
+    if options.readme {
+        readme::write(&results)?;
+    }
     println!("{}", report::summary(&results));
     println!("The report is {}", folder.join("RESULTS.md").display());
     Ok(())

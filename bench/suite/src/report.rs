@@ -66,9 +66,21 @@ fn rate(cell: &Cell) -> f64 {
     cell.median(|sample| sample.per_second)
 }
 
-/// The table of README.md, too.
-pub fn against_plain(results: &Results) -> String {
+fn against_plain(results: &Results) -> String {
     let variants = ["app", "plain", "app-tuned", "plain-tuned", "baseline", "baseline-tuned"];
+    let table = throughput_table(results, &variants);
+    if table.is_empty() {
+        return table;
+    }
+    format!(
+        "## Throughput and longest step, against plain Lua\n\n\
+         A connection per request. `capacity`: as fast as it goes; `frame-…`: sixty frames a second and sixteen healthy \
+         clients, which cannot get more than 960 answers.\n\n{table}"
+    )
+}
+
+/// Answers per second and longest step, of those `variants` that were measured. README.md has it, too.
+pub fn throughput_table(results: &Results, variants: &[&str]) -> String {
     let measured = |variant: &&&str| results.cells.iter().any(|cell| cell.variant == **variant);
     let variants: Vec<&str> = variants.iter().filter(measured).copied().collect();
     if variants.is_empty() {
@@ -95,12 +107,7 @@ pub fn against_plain(results: &Results) -> String {
             table.row(&row);
         }
     }
-    format!(
-        "## Throughput and longest step, against plain Lua\n\n\
-         A connection per request. `capacity`: as fast as it goes; `frame-…`: sixty frames a second and sixteen healthy \
-         clients, which cannot get more than 960 answers.\n\n{}",
-        table.finish()
-    )
+    table.finish()
 }
 
 fn cpu_per_request(results: &Results) -> String {
