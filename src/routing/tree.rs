@@ -84,28 +84,21 @@ impl Node {
     }
 }
 
-/// The tree of all routes of a router.
-#[derive(Debug)]
+/// The tree of all routes of a router. An empty one has no memory of its own.
+#[derive(Debug, Default)]
 pub(super) struct Tree {
-    /// The root is the first.
+    /// The root is the first; made with the first route.
     nodes: Vec<Node>,
     free: Vec<u32>,
     literals: Literals,
 }
 
-impl Default for Tree {
-    fn default() -> Self {
-        Tree {
-            nodes: vec![Node::new(Box::default(), false)],
-            free: Vec::new(),
-            literals: Literals::default(),
-        }
-    }
-}
-
 impl Tree {
     /// Adds a route.
     pub fn insert(&mut self, pattern: &Pattern, entry: Entry) {
+        if self.nodes.is_empty() {
+            self.nodes.push(Node::new(Box::default(), false));
+        }
         let mut at = ROOT;
         self.widen(at, entry.place);
         for segment in &pattern.segments {
@@ -176,6 +169,9 @@ impl Tree {
 
     /// Takes a route out, and the nodes that only it used.
     pub fn remove(&mut self, pattern: &Pattern, place: u32) {
+        if self.nodes.is_empty() {
+            return;
+        }
         let mut way = vec![ROOT];
         for segment in &pattern.segments {
             let Some(child) = self.child(way[way.len() - 1], segment, pattern.options.case_sensitive) else {
@@ -235,6 +231,9 @@ impl Tree {
     /// The first route behind place `after` that takes one of `methods` and the path, which `captures` has cut; else the
     /// methods of all routes behind that place that take the path.
     pub fn find(&self, path: &[u8], captures: &mut Captures, after: u32, methods: Methods) -> Result<Entry, Methods> {
+        if self.nodes.is_empty() {
+            return Err(Methods::NONE);
+        }
         let Captures { split, rows, .. } = captures;
         let (best, before, seen) = (None, u32::MAX, Methods::NONE);
         let mut search = Search {
