@@ -203,9 +203,12 @@ impl RequestHead {
             match name.len() {
                 4 if name.eq_ignore_ascii_case(b"host") => host_repeated |= host.replace(span(value)).is_some(),
                 6 if name.eq_ignore_ascii_case(b"expect") => {
-                    let known = value.eq_ignore_ascii_case(b"100-continue");
-                    expects_continue |= known;
-                    expects_other |= !known;
+                    // RFC 9110 10.1.1: a list; 5.6.1.2: its empty elements mean nothing.
+                    for element in value.split(|&b| b == b',').map(trim).filter(|e| !e.is_empty()) {
+                        let known = element.eq_ignore_ascii_case(b"100-continue");
+                        expects_continue |= known;
+                        expects_other |= !known;
+                    }
                 }
                 10 if name.eq_ignore_ascii_case(b"connection") => connection.take(value),
                 14 if name.eq_ignore_ascii_case(b"content-length") => framing.content_length(value),

@@ -219,6 +219,21 @@ pub const ROWS: &[Row] = &[
         "417 unknown_expectation",
     ),
     (
+        "expect-empty",
+        b"POST / HTTP/1.1\r\nHost: a\r\nExpect:\r\nContent-Length: 1\r\n\r\nx",
+        "POST /=x; open",
+    ),
+    (
+        "expect-list",
+        b"POST / HTTP/1.1\r\nHost: a\r\nExpect: , 100-continue,\r\nContent-Length: 1\r\n\r\nx",
+        "POST /=x; open",
+    ),
+    (
+        "expect-unknown-in-list",
+        b"POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue, x\r\nContent-Length: 1\r\n\r\nx",
+        "417 unknown_expectation",
+    ),
+    (
         "expect-unknown-1.0",
         b"POST / HTTP/1.0\r\nExpect: something-else\r\nContent-Length: 1\r\n\r\nx",
         "POST /=x close; closed",
