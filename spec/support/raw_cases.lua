@@ -175,6 +175,11 @@ local refused = {
   { "a long body", post("Content-Length: 1048577"), 413 },
   { "a body of an absurd length", post("Content-Length: " .. ("9"):rep(40)), 400 },
   { "a long chunk", chunked("100001\r\n"), 413 },
+  {
+    "two origins, one of them its own",
+    post("Origin: http://127.0.0.1", "Origin: http://evil.example", "Content-Length: 2") .. "hi",
+    403,
+  },
   { "a page of another origin that posts", post("Origin: http://evil.example", "Content-Length: 2") .. "hi", 403 },
 }
 

@@ -45,7 +45,15 @@ impl Guard {
         if safe || self.origins == AllowedOrigins::Any {
             return None;
         }
-        let origin = h1.header("origin")?;
+        let mut origins = head
+            .fields
+            .iter()
+            .filter(|field| h1.text(field.name).eq_ignore_ascii_case(b"origin"));
+        let origin = h1.text(origins.next()?.value);
+        // There is one origin (RFC 6454 section 7.3): with two, who knows which of them another program goes by.
+        if origins.next().is_some() {
+            return Some(Reject::ForbiddenOrigin);
+        }
         let allowed = is_origin_of(origin, authority.unwrap_or_default()) || self.origin_listed(origin);
         (!allowed).then_some(Reject::ForbiddenOrigin)
     }
