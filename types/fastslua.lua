@@ -38,7 +38,7 @@ local fastslua = {}
 ---@field max_accepts_per_step? integer default 64
 ---@field max_dispatches_per_step? integer default 0, as many as fit the time
 ---@field max_io_bytes_per_step? integer default 4 MiB
----@field max_io_bytes_per_visit? integer default 256 KiB
+---@field max_io_bytes_per_visit? integer default 64 KiB
 ---@field allowed_hosts? string[]|"*" names a request may address, default loopback names, IP literals and `host`
 ---@field allowed_origins? string[]|"*" origins that may change state, default the server's own
 ---@field trusted_proxies? string[] addresses, networks as "10.0.0.0/8", "loopback", "private"; default none

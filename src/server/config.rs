@@ -103,7 +103,7 @@ impl Default for Config {
             max_accepts_per_step: 64,
             max_dispatches_per_step: 0,
             max_io_bytes_per_step: 4 << 20,
-            max_io_bytes_per_visit: 256 << 10,
+            max_io_bytes_per_visit: 64 << 10,
             allowed_hosts: AllowedHosts::Local {
                 bound: String::from("127.0.0.1"),
             },

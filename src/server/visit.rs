@@ -29,7 +29,7 @@ enum Received {
     Later,
 }
 
-/// Receives in one visit. A buffer that doubles from 4 KiB holds 256 KiB after seven; a peer whose bytes trickle in while
+/// Receives in one visit. A buffer that doubles from 4 KiB holds 64 KiB after five; a peer whose bytes trickle in while
 /// we look has to wait for its next turn.
 const RECEIVES_PER_VISIT: usize = 16;
 
