@@ -166,6 +166,15 @@ describe("json.encode", function()
     end)
   end
 
+  it("leaves out the middle of a long way", function()
+    local fine, message = pcall(json.encode, nested(40, print))
+    assert.is_false(fine)
+    assert.is_truthy(
+      message:find("$" .. ("[1]"):rep(10) .. "…" .. ("[1]"):rep(10) .. ": a function", 1, true),
+      message
+    )
+  end)
+
   it("works after a refusal", function()
     pcall(json.encode, { 1, { print } })
     assert.are.equal("[1]", json.encode({ 1 }))

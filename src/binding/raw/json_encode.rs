@@ -303,12 +303,22 @@ impl Encoder<'_> {
         Ok(count)
     }
 
-    /// Writes "$.units[3].callback: a function cannot be JSON". The stack is as it was at the fault.
+    /// Writes "$.units[3].callback: a function cannot be JSON". The stack is as it was at the fault. The middle of a long
+    /// way is left out.
     ///
     /// SAFETY: R2: as `encode`.
     unsafe fn explain(&self, fault: &Fault, line: &mut Line) {
+        /// Levels shown at either end of a way that is longer.
+        const ENDS: usize = 10;
         line.push(b"$");
-        for level in self.levels.iter() {
+        let count = self.levels.len();
+        for (at, level) in self.levels.iter().enumerate() {
+            if at >= ENDS && at + ENDS < count {
+                if at == ENDS {
+                    line.push("…".as_bytes());
+                }
+                continue;
+            }
             if level.key_at != 0 {
                 line.push(b".");
                 push_printable(line, string_at(self.l, level.key_at).unwrap_or_default());
