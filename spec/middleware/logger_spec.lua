@@ -147,6 +147,16 @@ describe("logger", function()
     end)
   end
 
+  it("cuts fields that a client fills as it likes", function()
+    for _, format in ipairs({ "combined", "json" }) do
+      local lines, options = listed({ format = format })
+      local server = support.served(logger(options))
+      serve.get(server, "/", ("User-Agent: %s\r\nReferer: %s\r\n"):format(("\255"):rep(7000), ("r"):rep(7000)))
+      assert.is_true(#lines[1] < 6000, #lines[1])
+      assert.is_truthy(lines[1]:find('"' .. ("r"):rep(1024) .. '..."', 1, true))
+    end
+  end)
+
   it("takes a format of the program's own, and keeps its lines whole", function()
     local lines, options = listed({
       format = function(req, res, seconds)

@@ -128,6 +128,21 @@ describe("timeout", function()
     assert.are.equal(jit and 503 or 200, serve.get(server, "/").status)
   end)
 
+  it("interrupts handlers of a server that is stepped in a coroutine", function()
+    local server = support.served(timeout({ seconds = 0.005 }), function(req)
+      while req.path == "/busy" do
+      end
+      return "ok"
+    end)
+    local ask = coroutine.wrap(function()
+      for _ = 1, 2 do
+        coroutine.yield(serve.get(server, "/busy").status)
+        coroutine.yield(debug.gethook() or serve.get(server, "/").status)
+      end
+    end)
+    assert.are.same({ 503, 200, 503, 200 }, { ask(), ask(), ask(), ask() })
+  end)
+
   it("leaves the hook of a debugger in its place", function()
     local function debugger() end
     local seen

@@ -14,15 +14,32 @@ local os = rawget(_G, "os")
 
 local MONTHS = { "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec" }
 
---- A byte as Apache's logs have it.
-local function escape(char)
-  return (char == '"' or char == "\\") and "\\" .. char or ("\\x%02x"):format(char:byte())
+--- What cannot stand in a line as it is: control characters, quotes, backslashes, and bytes that are not ASCII.
+local SPECIAL = '[%z\1-\31\127-\255"\\]'
+
+--- How each byte is written instead, as Apache's logs have it. A table, since a client can send a field full of them.
+local ESCAPES = {}
+for code = 0, 255 do
+  local char = string.char(code)
+  ESCAPES[char] = (char == '"' or char == "\\") and "\\" .. char or ("\\x%02x"):format(code)
 end
+
+--- Fields that a client fills as it likes are cut there; of those that it is known by nothing is cut.
+local FIELD_BYTES_MAX = 1024
 
 --- Text that a client sent, for between quotes. Nearly all text is fine as it is.
 local function escaped(text)
-  if text:find('[%z\1-\31\127-\255"\\]') then
-    return (text:gsub('[%z\1-\31\127-\255"\\]', escape))
+  if text:find(SPECIAL) then
+    return (text:gsub(SPECIAL, ESCAPES))
+  end
+  return text
+end
+
+--- The first field of a name, not too long; nil when there is none.
+local function field(req, name)
+  local text = req:header(name)
+  if text and #text > FIELD_BYTES_MAX then
+    return text:sub(1, FIELD_BYTES_MAX) .. "..."
   end
   return text
 end
@@ -77,7 +94,7 @@ local function common(req, res)
 end
 
 local function combined(req, res)
-  local referer, agent = req:header("referer"), req:header("user-agent")
+  local referer, agent = field(req, "referer"), field(req, "user-agent")
   return ('%s "%s" "%s"'):format(common(req, res), escaped(referer or "-"), escaped(agent or "-"))
 end
 
@@ -107,8 +124,8 @@ local function json(req, res, seconds)
       encode(math.floor(seconds * 1e6 + 0.5) / 1e6)
     ),
     member("request_id", req.request_id),
-    member("referer", req:header("referer")),
-    member("user_agent", req:header("user-agent")),
+    member("referer", field(req, "referer")),
+    member("user_agent", field(req, "user-agent")),
     "}",
   })
 end
@@ -124,7 +141,7 @@ local function one_line(format)
     elseif type(line) ~= "string" then
       error(("logger: option 'format' must give a string or nil, got a %s"):format(type(line)), 0)
     end
-    return (line:gsub("[%z\1-\8\10-\31\127]", escape))
+    return (line:gsub("[%z\1-\8\10-\31\127]", ESCAPES))
   end
 end
 
