@@ -85,6 +85,7 @@ describe("the layers", function()
         local read = run("/", script, folder)
         assert.is_truthy((read .. " "):gsub("\n", " "):find(" " .. name .. " ", 1, true), read)
         assert.are.equal("nil\n", run("/", script))
+        assert.are.equal("nil\n", run("/", script, ""))
       end
     end)
   end)

@@ -209,7 +209,7 @@ unsafe extern "C-unwind" fn load(l: *mut lua_State) -> c_int {
     }
     lua_settop(l, 2);
     let from_disk = push_bytes(l, |emit| {
-        if let Some(folder) = std::env::var_os(LUA_PATH_VARIABLE) {
+        if let Some(folder) = std::env::var_os(LUA_PATH_VARIABLE).filter(|folder| !folder.is_empty()) {
             let path = std::path::Path::new(&folder).join(layer.file);
             emit(path.as_os_str().as_encoded_bytes());
         }
