@@ -3,6 +3,7 @@
 --   profile=default|...    options.lua
 --   loop=frames|run        sixty frames a second with one step in each, or server:run()
 --   port=N  feature=NAME
+--   big=yes                /big answers 8 MiB; otherwise it is empty, and the heap is small
 --   collect=yes            collects once a second between two steps: the heap is what is held
 -- Prints its address, and for frames the address that takes the marks `begin` and `end` of the measured window.
 -- GET /finish ends it; then it prints one line of JSON. Times are microseconds by the wall clock and by CPU time: the
@@ -35,7 +36,8 @@ local function start()
   end
   local kind = given.server or "app"
   local hosts = require(kind == "plain" and "hosts.plain" or "hosts.fast")
-  return hosts[kind](options, finish, given.feature)
+  local big = given.big and ("fastslua"):rep(1024 * 1024) or ""
+  return hosts[kind](options, finish, big, given.feature)
 end
 
 local function rss_kib()

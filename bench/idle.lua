@@ -1,5 +1,6 @@
 -- idle.lua: what a step costs when nobody wants anything. Prints its address; then each line of its input is a number
--- of connections: it steps until so many are open and silent, measures, and prints `connections ns_per_step rss_kib`.
+-- of connections: it steps until so many are open and silent, measures, and prints a line
+-- `connections ns_per_step growth_kib`: the growth is that of the process since it began to listen.
 
 local socket = require("socket")
 package.path = "bench/?.lua;" .. package.path
@@ -9,14 +10,22 @@ local STEPS, BATCHES = 20000, 15
 local QUIET_STEPS = 1000
 local PATIENCE_SECONDS = 60
 
-local server = hosts.app({ port = 0, max_connections = 20000, max_requests_per_connection = 0 }, function() end)
-io.stdout:write(("serving on http://127.0.0.1:%d\n"):format(server:port()))
-io.stdout:flush()
+local server = hosts.app({ port = 0, max_connections = 20000, max_requests_per_connection = 0 }, function() end, "")
 
 local function rss_kib()
   local status = assert(io.open("/proc/self/status")):read("*a")
   return tonumber(status:match("VmRSS:%s+(%d+)"))
 end
+
+-- Before anybody can know of the server.
+for _ = 1, STEPS do
+  server:step()
+end
+collectgarbage()
+local rss_before = rss_kib()
+
+io.stdout:write(("serving on http://127.0.0.1:%d\n"):format(server:port()))
+io.stdout:flush()
 
 -- Steps until each connection has had the one request it makes answered, and on until all is quiet. It counts what
 -- step() returns: a table of counters per step would leave garbage that shows as memory.
@@ -53,6 +62,6 @@ for line in io.lines() do
   local connections = assert(tonumber(line), "not a number of connections")
   settle(connections)
   collectgarbage()
-  io.stdout:write(("%d %.0f %d\n"):format(connections, ns_per_step(), rss_kib()))
+  io.stdout:write(("%d %.0f %d\n"):format(connections, ns_per_step(), rss_kib() - rss_before))
   io.stdout:flush()
 end

@@ -4,8 +4,6 @@
 
 local fastslua = require("fastslua")
 
-local BIG = ("fastslua"):rep(1024 * 1024)
-
 local hosts = {}
 
 local function middleware(name, options)
@@ -48,8 +46,8 @@ local features = {
   end,
 }
 
---- An application with the routes, served with `options`; `finish` is called for /finish.
-function hosts.app(options, finish, feature)
+--- An application with the routes, served with `options`; `finish` is called for /finish, `big` is what /big answers.
+function hosts.app(options, finish, big, feature)
   local app = fastslua.app()
   if feature then
     features[feature](app, options)
@@ -63,7 +61,7 @@ function hosts.app(options, finish, feature)
     res:json({ id = req.params.id, alive = true })
   end)
   app:get("/big", function(req, res)
-    res:type("application/octet-stream"):send(BIG)
+    res:type("application/octet-stream"):send(big)
   end)
   app:get("/finish", function()
     finish()
@@ -77,7 +75,7 @@ function hosts.app(options, finish, feature)
 end
 
 --- The same without an application: one handler that looks at the path.
-function hosts.low(options, finish)
+function hosts.low(options, finish, big)
   return assert(fastslua.listen(options, function(req, res)
     local path = req.path
     if path == "/health" or path == "/api/health" then
@@ -87,7 +85,7 @@ function hosts.low(options, finish)
     if id then
       return res:json({ id = id, alive = true })
     elseif path == "/big" then
-      return res:type("application/octet-stream"):send(BIG)
+      return res:type("application/octet-stream"):send(big)
     elseif path == "/finish" then
       finish()
       return res:text("OK")

@@ -4,12 +4,11 @@ local json = require("plain.json")
 local router = require("plain.router")
 local server = require("plain.server")
 
-local BIG = ("fastslua"):rep(1024 * 1024)
 local TEXT = "text/plain; charset=utf-8"
 
 local hosts = {}
 
-function hosts.plain(options, finish)
+function hosts.plain(options, finish, big)
   local routes = router.new()
   local function health()
     return 200, TEXT, "OK"
@@ -20,7 +19,7 @@ function hosts.plain(options, finish)
     return 200, "application/json", json.encode({ id = params.id, alive = true })
   end)
   routes:add("GET", "/big", function()
-    return 200, "application/octet-stream", BIG
+    return 200, "application/octet-stream", big
   end)
   routes:add("GET", "/finish", function()
     finish()

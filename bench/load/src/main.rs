@@ -8,7 +8,7 @@
 //! them open and silent until its standard input ends.
 //!
 //! Every answer is checked byte for byte, JSON as JSON, so a fast wrong answer never counts. It may assume the routes of
-//! bench/app.lua. It must never take an answer that was cut short for a whole one.
+//! bench/hosts. It must never take an answer that was cut short for a whole one.
 
 mod answer;
 mod client;

@@ -12,23 +12,18 @@ pub const CONNECTIONS: &[u64] = &[0, 64, 1024, 10_000];
 /// All rows, each the median of `reps`.
 pub fn measure(library: &Path, reps: usize, mut done: impl FnMut()) -> Outcome<Vec<IdleRow>> {
     let mut rows = Vec::new();
-    let mut empty_rss = 0.0;
     for &connections in CONNECTIONS {
         let (mut steps, mut sizes) = (Vec::new(), Vec::new());
         for _ in 0..reps {
-            let (step, rss) = measure_once(library, connections)?;
+            let (step, growth) = measure_once(library, connections)?;
             steps.push(step);
-            sizes.push(rss);
+            sizes.push(growth);
             done();
-        }
-        let rss_kib = median(&sizes);
-        if connections == 0 {
-            empty_rss = rss_kib;
         }
         rows.push(IdleRow {
             connections,
             ns_per_step: median(&steps),
-            bytes_per_connection: (rss_kib - empty_rss) * 1024.0 / connections.max(1) as f64,
+            bytes_per_connection: median(&sizes) * 1024.0 / connections.max(1) as f64,
         });
     }
     Ok(rows)
@@ -45,7 +40,7 @@ pub fn kernels(rows: &[IdleRow]) -> Vec<Kernel> {
     rows.iter().map(kernel).collect()
 }
 
-/// Nanoseconds per step and KiB of memory, of a host of its own, so that no row inherits memory that another has freed.
+/// Nanoseconds per step and growth in KiB, of a host of its own, so that no row inherits memory that another has freed.
 fn measure_once(library: &Path, connections: u64) -> Outcome<(f64, f64)> {
     let mut host = Process::start(&["lua5.1", "bench/idle.lua"], Core::Server, &servers::cpath(library))?;
     let address = host.address()?;
@@ -56,9 +51,9 @@ fn measure_once(library: &Path, connections: u64) -> Outcome<(f64, f64)> {
     let holder = Process::start(&words, Core::Clients, ";;")?;
     let line = host.line()?;
     let figures: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
-    let [_, step, rss] = figures[..] else {
+    let [_, step, growth] = figures[..] else {
         return Err(format!("idle.lua said: {line}").into());
     };
     holder.finish()?;
-    Ok((step, rss))
+    Ok((step, growth))
 }

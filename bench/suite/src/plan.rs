@@ -108,6 +108,10 @@ const SOAK: &[&str] = &[
 ];
 
 impl Scenario {
+    pub fn has_slow_readers(&self) -> bool {
+        self.clients.iter().any(|clients| clients.starts_with("slow_reader"))
+    }
+
     pub fn is_soak(&self) -> bool {
         self.name == "soak"
     }

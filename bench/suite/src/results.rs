@@ -92,8 +92,8 @@ pub struct FeatureRow {
     pub name: String,
     pub off_us: f64,
     pub on_us: f64,
-    /// Median of the ratios within one repetition.
-    pub ratio: f64,
+    /// Median of the differences within one repetition.
+    pub added_us: f64,
 }
 
 #[derive(Clone, Serialize, Deserialize)]

@@ -17,6 +17,7 @@ const QUICK_SOAK_SECONDS: f64 = 6.0;
 struct Effort {
     frame_seconds: f64,
     capacity_seconds: f64,
+    feature_seconds: f64,
     soak_seconds: f64,
     reps: usize,
 }
@@ -33,6 +34,7 @@ impl Effort {
             frame_seconds: seconds,
             // There every request counts and not every frame, so half the time has far more of them.
             capacity_seconds: seconds / 2.0,
+            feature_seconds: seconds / 4.0,
             soak_seconds,
             reps: options.reps.unwrap_or(reps).max(1),
         }
@@ -93,7 +95,7 @@ pub fn run(options: &Options) -> Outcome<Results> {
     }
     if wants("features") {
         bar.set_message("features");
-        results.features = features::measure(effort.capacity_seconds, effort.reps, &mut results.notes, step)?;
+        results.features = features::measure(effort.feature_seconds, effort.reps, &mut results.notes, step)?;
     }
     if wants("kernels") {
         bar.set_message("kernels");

@@ -39,6 +39,7 @@ fn start_host(variant: &Variant, server: &str, lua: &str, scenario: &Scenario, e
     let turn = if scenario.frames { "loop=frames" } else { "loop=run" };
     let words: Vec<&str> = [lua, "bench/host.lua", &server, &profile, turn]
         .into_iter()
+        .chain(scenario.has_slow_readers().then_some("big=yes"))
         .chain(scenario.collects.then_some("collect=yes"))
         .chain(extra.iter().copied())
         .collect();
