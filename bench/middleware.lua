@@ -1,14 +1,9 @@
 -- middleware.lua [SECONDS]: what each middleware adds to a request, each for SECONDS in `step` (0.3 by default).
--- Prints lines "BENCH <name> iters=N total_us=T us_per_op=P"; P is that of the fastest tenth, since others use the
--- machine. A figure is the whole of a request, 64 of them pipelined, from socket to socket: what a middleware adds is
--- the difference to `nothing`, which only calls `next`.
+-- A figure is the whole of a request, pipelined (see pipelined.lua): what a middleware adds is the difference to
+-- `nothing`, which only calls `next`.
 
 local fastslua = require("fastslua")
-local socket = require("socket")
-
-local PIPELINED = 64
-
-local seconds = tonumber(arg and arg[1]) or 0.3
+local measure = dofile("bench/pipelined.lua")
 
 local function answer(_, res)
   res:send("ok")
@@ -27,41 +22,10 @@ local function served(step)
   return assert(app:listen({ port = 0, max_requests_per_connection = 0, step_seconds = 1 }))
 end
 
--- Time in `step` for one batch.
-local function batch(server, client, bytes)
-  assert(client:send(bytes))
-  local spent, answered = 0, 0
-  while answered < PIPELINED do
-    local began = fastslua.now()
-    answered = answered + server:step()
-    spent = spent + fastslua.now() - began
-    repeat
-      local whole = client:receive(65536)
-    until not whole
-  end
-  return spent
-end
-
 local function bench(name, step, fields, body)
-  local server = served(step)
-  local client = assert(socket.connect("127.0.0.1", server:port()))
-  client:setoption("tcp-nodelay", true)
-  client:settimeout(0)
   local head = (body and "POST" or "GET") .. " /units/42 HTTP/1.1\r\nHost: 127.0.0.1\r\n" .. (fields or "")
   local length = body and ("Content-Length: %d\r\n"):format(#body) or ""
-  local bytes = (head .. length .. "\r\n" .. (body or "")):rep(PIPELINED)
-  local total, samples = 0, {}
-  while total < seconds or #samples < 10 do
-    local spent = batch(server, client, bytes)
-    total = total + spent
-    samples[#samples + 1] = spent
-  end
-  client:close()
-  server:close()
-  table.sort(samples)
-  local fastest = samples[math.ceil(#samples / 10)] / PIPELINED
-  local line = "BENCH %s iters=%d total_us=%.0f us_per_op=%.3f"
-  print(line:format(name, #samples * PIPELINED, total * 1e6, fastest * 1e6))
+  measure(name, served(step), head .. length .. "\r\n" .. (body or ""))
 end
 
 local ORIGIN = "Origin: https://a.example\r\n"

@@ -48,9 +48,36 @@ local fastslua = {}
 ---@field on_log? fun(level: string, text: string, fields: table?)
 ---@field access_log? fun(line: string, req: fastslua.Request, res: fastslua.Response, seconds: number)
 
+---@class fastslua.RouterOptions
+---@field case_sensitive? boolean
+---@field strict? boolean a trailing slash counts
+
+---@class fastslua.AppOptions: fastslua.RouterOptions
+---@field debug? boolean answers to failures tell the client everything
+---@field json? fastslua.JsonEncodeOptions how answers are written
+
 ---An Express-style application.
+---@param options? fastslua.AppOptions
 ---@return fastslua.App
-function fastslua.app() end
+function fastslua.app(options) end
+
+---Routes and middleware to be mounted with `use`.
+---@param options? fastslua.RouterOptions
+---@return fastslua.Router
+function fastslua.router(options) end
+
+---@class fastslua.Error
+---@field status integer
+---@field message string
+---@field headers? table<string, string|number|table>
+---@field details? any
+
+---An error that carries its status to the client, to be raised or given to `next`.
+---@param status integer 400 to 599
+---@param message? string
+---@param fields? table
+---@return fastslua.Error
+function fastslua.error(status, message, fields) end
 
 ---A client of the application that needs no port: the server behind it lies within the process, and its time stands
 ---still. The options are those of listen without host, port and backlog.
@@ -81,58 +108,6 @@ function fastslua.constant_time_equal(given, expected) end
 ---@param bytes integer 1 to 256
 ---@return string digits two for each byte
 function fastslua.random_hex(bytes) end
-
----@class fastslua.App
-local App = {}
-
----@param path string literals and `:name` segments
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:get(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:post(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:put(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:patch(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:delete(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:options(path, handler, ...) end
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:head(path, handler, ...) end
----Every method.
----@param path string
----@param handler fastslua.Handler
----@param ... fastslua.Handler called by the one before, as its third argument
----@return fastslua.App
-function App:all(path, handler, ...) end
-
----A server with this application as its handler.
----@param options fastslua.Options|integer options, or just the port
----@return fastslua.Server? server nil when the address cannot be bound
----@return string? message
----@return string? code the system's name of the error, as "EADDRINUSE"
-function App:listen(options) end
 
 ---@alias fastslua.Event "listening"|"connection"|"disconnect"|"request"|"response"|"error"|"close"
 
@@ -399,127 +374,6 @@ function Response:finish() end
 ---@param fn fun(req: fastslua.Request, res: fastslua.Response)
 ---@return fastslua.Response
 function Response:on_finish(fn) end
-
----What fastslua.test gives.
----@class fastslua.Client
----@field server fastslua.Server
----@field log { level: string, message: string, fields: table? }[]
-local Client = {}
-
----@class fastslua.TestRequest
----@field query? table<string, any>
----@field headers? table<string, any> a list makes one field of each value, false leaves a field out
----@field body? string
----@field json? any
----@field form? table<string, any>
----@field cookies? table<string, string>
----@field remote_address? string default "127.0.0.1"
-
----@class fastslua.TestResponse
----@field status integer
----@field reason string
----@field headers table<string, string> the first value of each field, by its name in any case
----@field body string
----@field error? string what went wrong in the handler
-local TestResponse = {}
-
----The content as a value; an error when it is no JSON.
----@return any
-function TestResponse:json() end
-
----Every value of a header field.
----@param name string
----@return string[]
-function TestResponse:header_all(name) end
-
----Sends one request; nil and why when there is no answer.
----@param method string
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:request(method, path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:get(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:head(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:post(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:put(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:patch(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:delete(path, options) end
-
----@param path string
----@param options? fastslua.TestRequest
----@return fastslua.TestResponse? response
----@return string? message
-function Client:options(path, options) end
-
----Sends bytes as they are on a new connection: what came back, and whether the server ended the connection.
----@param bytes string
----@param remote_address? string
----@return string? received
----@return boolean|string ended
-function Client:raw(bytes, remote_address) end
-
----A connection that stays open; nil and why when the server is closed.
----@param remote_address? string
----@return fastslua.TestConnection? connection
----@return string? message
-function Client:connect(remote_address) end
-
----Time goes on by that much.
----@param seconds number
-function Client:advance(seconds) end
-
----Closes the server.
-function Client:close() end
-
----@class fastslua.TestConnection
-local TestConnection = {}
-
----False once the server has ended the connection.
----@param bytes string
----@return boolean
-function TestConnection:send(bytes) end
-
----What has come since the last time, and whether the server has ended the connection.
----@return string bytes
----@return boolean ended
-function TestConnection:receive() end
-
----Sends no more; the server may still answer.
-function TestConnection:finish() end
-
----The client is gone.
-function TestConnection:close() end
 
 ---@class fastslua.JsonEncodeOptions
 ---@field sort_keys? boolean members in the order of the bytes of their names
