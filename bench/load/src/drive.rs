@@ -23,6 +23,8 @@ const FRAGMENT_PAUSE: Duration = Duration::from_millis(10);
 const READER_PAUSE: Duration = Duration::from_secs(3);
 /// After a connection that failed or was refused, so that a server that is down is not stormed.
 const RETRY_PAUSE: Duration = Duration::from_millis(10);
+/// Who has waited so long at the end of the run counts among the latencies, answered or not.
+const LONG_WAIT: Duration = Duration::from_millis(100);
 /// An answer that is so late at the end of the run counts as an error.
 const STUCK: Duration = Duration::from_secs(2);
 const RECEIVE_BYTES: usize = 128 * 1024;
@@ -106,15 +108,19 @@ impl Drive {
         }
     }
 
-    /// Counts those whose answer is long overdue, and gives the figures of every kind that took part.
+    /// Counts those whose answer is overdue, and gives the figures of every kind that took part.
     pub fn finish(mut self, window: Duration, interval: Option<Duration>) -> Vec<Value> {
         let now = Instant::now();
         for client in &self.clients {
-            if let Some(waited) = client.waiting(now).filter(|&waited| waited >= STUCK)
-                && client.kind != Kind::SlowReader
-            {
-                self.tallies[client.kind as usize].waited(waited);
-                self.tallies[client.kind as usize].failed("stuck", "no answer at the end of the run");
+            let tally = &mut self.tallies[client.kind as usize];
+            match client.waiting(now) {
+                Some(waited) if waited >= LONG_WAIT && client.kind != Kind::SlowReader => {
+                    tally.waited(waited);
+                    if waited >= STUCK {
+                        tally.failed("stuck", "no answer at the end of the run");
+                    }
+                }
+                _ => {}
             }
         }
         let count = |kind| self.clients.iter().filter(|client| client.kind == kind).count();
