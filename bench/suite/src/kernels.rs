@@ -8,9 +8,12 @@ use crate::process::{installed, sibling};
 use crate::results::Kernel;
 
 /// Programs that are run: what the progress bar counts.
-pub const COMMANDS: usize = 7;
-/// Its kernels are named after middleware alone.
-const MIDDLEWARE: &str = "bench/middleware.lua";
+pub const COMMANDS: usize = 8;
+/// Scripts whose kernels have names that say too little among others, and what is put before them.
+const PREFIXED: [(&str, &str); 2] = [
+    ("bench/middleware.lua", "middleware_"),
+    ("bench/application.lua", "application_"),
+];
 
 /// All kernels. What is not installed is told in `notes`. `quick`: each kernel for a shorter time.
 pub fn measure(quick: bool, notes: &mut Vec<String>, mut done: impl FnMut()) -> Outcome<Vec<Kernel>> {
@@ -29,7 +32,9 @@ pub fn measure(quick: bool, notes: &mut Vec<String>, mut done: impl FnMut()) -> 
             commands.push(vec![lua.to_owned(), script.to_owned(), seconds.to_owned()]);
         }
     }
-    commands.push(vec!["lua5.1".to_owned(), MIDDLEWARE.to_owned(), seconds.to_owned()]);
+    for (script, _) in PREFIXED {
+        commands.push(vec!["lua5.1".to_owned(), script.to_owned(), seconds.to_owned()]);
+    }
     let mut kernels = Vec::new();
     for command in &commands {
         kernels.extend(run(command)?);
@@ -68,9 +73,9 @@ fn run(command: &[String]) -> Outcome<Vec<Kernel>> {
         _ => "C",
     };
     let mut kernels: Vec<Kernel> = said.lines().filter_map(|line| read_line(line, runtime)).collect();
-    if words.contains(&MIDDLEWARE) {
+    if let Some((_, prefix)) = PREFIXED.iter().find(|(script, _)| words.contains(script)) {
         for kernel in &mut kernels {
-            kernel.name.insert_str(0, "middleware_");
+            kernel.name.insert_str(0, prefix);
         }
     }
     if kernels.is_empty() {
