@@ -202,7 +202,7 @@ pub fn variants(notes: &mut Vec<String>) -> Vec<Variant> {
 
 /// What `--quick` leaves out.
 pub fn is_quick(variant: &Variant, scenario: &Scenario) -> bool {
-    let few = ["floor", "app", "plain", "nginx"].contains(&variant.name.as_str());
+    let few = ["floor", "app", "plain", "nginx", "baseline"].contains(&variant.name.as_str());
     scenario.is_soak() || few || (variant.name == "native" && scenario.name == "capacity-keep-alive")
 }
 

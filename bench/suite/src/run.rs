@@ -128,7 +128,9 @@ fn pairs<'a>(options: &Options, variants: &'a [Variant]) -> Vec<(&'a Variant, &'
         .filter(|scenario| named(&options.scenarios, scenario.name))
         .flat_map(|scenario| variants.iter().map(move |variant| (variant, scenario)))
         .filter(|(variant, scenario)| variant.fits(scenario) && named(&options.variants, &variant.name))
-        .filter(|(variant, scenario)| !options.quick || plan::is_quick(variant, scenario))
+        .filter(|(variant, scenario)| {
+            !options.quick || !options.variants.is_empty() || plan::is_quick(variant, scenario)
+        })
         .collect()
 }
 
