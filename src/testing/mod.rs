@@ -6,9 +6,12 @@
 
 mod clock;
 mod faults;
+pub mod fuzz;
+pub mod json;
 mod network;
 mod peer;
 mod random;
+pub mod requests;
 mod response;
 pub mod splits;
 mod wire;

@@ -42,7 +42,7 @@ fn collect(folder: &Path, extension: &str, found: &mut Vec<Source>) {
         if path.is_dir() {
             if !matches!(
                 name,
-                "target" | "build" | ".git" | "node_modules" | "results" | "corpus"
+                "target" | "build" | ".git" | "node_modules" | "results" | "corpus" | "artifacts" | "run"
             ) {
                 collect(&path, extension, found);
             }
