@@ -35,7 +35,15 @@ pub(super) fn hash(parent: u32, text: &[u8]) -> u32 {
             .rotate_left(29);
         rest = behind;
     }
-    let tail = rest.iter().fold(0u64, |tail, &byte| tail << 8 | u64::from(byte));
+    // The bytes that are left, some of them twice.
+    let tail = match (rest.first_chunk::<4>(), rest.last_chunk::<4>(), rest) {
+        (Some(first), Some(last), _) => {
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << 32
+        }
+        (_, _, [first, .., last]) => u64::from(*first) | u64::from(rest[rest.len() / 2]) << 8 | u64::from(*last) << 16,
+        (_, _, [only]) => u64::from(*only),
+        _ => 0,
+    };
     state = (state ^ (tail | FOLD)).wrapping_mul(MULTIPLIER);
     (state >> 32) as u32
 }

@@ -38,6 +38,7 @@ mod segment;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod wholes;
 
 pub use captures::{Capture, Captures, decode};
 pub use method::Methods;

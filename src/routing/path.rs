@@ -3,8 +3,6 @@
 //! Untrusted bytes come in here. Only the first [`SEGMENTS_MAX`] segments are looked at: no pattern has more, so a path
 //! with more of them can only end in a `*rest`.
 
-use memchr::memchr;
-
 /// Segments a pattern may have, and segments of a path that are cut apart.
 pub(super) const SEGMENTS_MAX: usize = 64;
 
@@ -52,32 +50,41 @@ impl SplitPath {
         if path[0] != b'/' {
             return Err(Unsplit::NoPath);
         }
-        let encoded = memchr(b'%', path).is_some();
-        if encoded && !percent_sequences_are_whole(path) {
-            return Err(Unsplit::BadPercent);
-        }
         let end = path.len() - usize::from(self.trailing_slash);
-        let mut start = 1;
-        while start < path.len() && start <= end {
-            if self.segments.len() == SEGMENTS_MAX {
-                self.overlong = true;
-                break;
+        let (mut start, mut encoded) = (1, false);
+        for (at, &byte) in path[..end].iter().enumerate().skip(1) {
+            encoded |= byte == b'%';
+            if byte == b'/' {
+                if self.segments.len() == SEGMENTS_MAX {
+                    break;
+                }
+                self.push(path, start, at, encoded)?;
+                (start, encoded) = (at + 1, false);
             }
-            let length = path[start..end]
-                .iter()
-                .position(|&byte| byte == b'/')
-                .unwrap_or(end - start);
-            self.push(path, start, start + length, encoded);
-            start += length + 1;
         }
-        Ok(())
+        if path.len() == 1 {
+            return Ok(());
+        }
+        if self.segments.len() < SEGMENTS_MAX {
+            return self.push(path, start, end, encoded);
+        }
+        self.overlong = true;
+        if percent_sequences_are_whole(&path[start..end]) {
+            Ok(())
+        } else {
+            Err(Unsplit::BadPercent)
+        }
     }
 
-    fn push(&mut self, path: &[u8], start: usize, end: usize, encoded: bool) {
-        let raw = &path[start..end];
-        let encoded = encoded && memchr(b'%', raw).is_some();
+    /// Adds the segment `start..end`. `encoded`: it holds a `%`.
+    #[inline]
+    fn push(&mut self, path: &[u8], start: usize, end: usize, encoded: bool) -> Result<(), Unsplit> {
         let decoded_start = self.decoded.len() as u32;
         if encoded {
+            let raw = &path[start..end];
+            if !percent_sequences_are_whole(raw) {
+                return Err(Unsplit::BadPercent);
+            }
             decode_into(raw, &mut self.decoded);
         }
         self.segments.push(PathSegment {
@@ -87,6 +94,7 @@ impl SplitPath {
             decoded_end: self.decoded.len() as u32,
             encoded,
         });
+        Ok(())
     }
 
     /// The decoded text of a segment of the path that was cut.

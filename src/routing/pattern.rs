@@ -119,6 +119,25 @@ impl Pattern {
         }
     }
 
+    /// The path that a pattern without parameters is written as; none for other patterns, and for those whose text holds
+    /// what has to be encoded in a path.
+    pub fn path(&self) -> Option<Vec<u8>> {
+        let mut path = Vec::new();
+        for segment in &self.segments {
+            match segment {
+                Segment::Literal(text) if !text.iter().any(|byte| b"/%?".contains(byte)) => {
+                    path.push(b'/');
+                    path.extend_from_slice(text);
+                }
+                _ => return None,
+            }
+        }
+        if path.is_empty() || self.trailing_slash {
+            path.push(b'/');
+        }
+        (!self.rest).then_some(path)
+    }
+
     /// Notes where the parameters stand in `path`, which has been cut in `captures` and matches.
     pub fn capture(&self, path: &[u8], captures: &mut Captures) {
         captures.values.clear();

@@ -50,6 +50,20 @@ impl Plan {
         }
     }
 
+    /// The path that the pattern is written as, if it has no parameters.
+    fn path(&self) -> Option<String> {
+        let pieces = self.segments.iter().map(|pieces| {
+            let text = pieces.iter().map(|piece| match piece {
+                Piece::Text(text) => Some(*text),
+                Piece::Param(_) => None,
+            });
+            text.collect::<Option<String>>().map(|text| format!("/{text}"))
+        });
+        let path: String = pieces.collect::<Option<String>>()?;
+        let slash = self.trailing_slash || path.is_empty();
+        (!self.rest).then(|| path + if slash { "/" } else { "" })
+    }
+
     /// The decoded values of the parameters, if the path is taken.
     fn take(&self, path: &str) -> Option<Vec<String>> {
         let body = path.strip_prefix('/').unwrap_or(path);
@@ -270,6 +284,8 @@ proptest! {
     ) {
         let mut router = Router::new();
         let mut captures = Captures::new();
+        let written = plans.iter().chain(replaced.iter().map(|(_, plan)| plan)).filter_map(Plan::path);
+        let paths: Vec<String> = paths.into_iter().chain(written).collect();
         let mut plans: Vec<(RouteId, Plan)> = plans
             .into_iter()
             .map(|plan| {
@@ -277,6 +293,10 @@ proptest! {
                 (inserted.unwrap_or_else(|error| panic!("{error}")), plan)
             })
             .collect();
+        for path in &paths {
+            compare(&router, &plans, path, &mut captures)?;
+        }
+        router.seal();
         for path in &paths {
             compare(&router, &plans, path, &mut captures)?;
         }
@@ -291,6 +311,10 @@ proptest! {
                 prop_assert!(router.remove(id));
             }
         }
+        for path in &paths {
+            compare(&router, &plans, path, &mut captures)?;
+        }
+        router.seal();
         for path in &paths {
             compare(&router, &plans, path, &mut captures)?;
         }

@@ -10,6 +10,7 @@ use super::path::Unsplit;
 use super::pattern::{Options, Param, Pattern, PatternError};
 use super::prefix::{Cover, Prefix};
 use super::tree::{Entry, Tree};
+use super::wholes::Wholes;
 
 /// The last place; the one behind it means "no route" in the tree.
 const PLACE_MAX: u32 = u32::MAX - 1;
@@ -64,6 +65,8 @@ struct Route {
 #[derive(Debug, Default)]
 pub struct Router {
     tree: Tree,
+    /// Paths whose routes are known without a search; none after a change.
+    wholes: Wholes,
     /// By slot.
     routes: Vec<Option<Route>>,
     free_slots: Vec<u32>,
@@ -71,6 +74,15 @@ pub struct Router {
     last_place: u32,
     /// Names of methods beyond the seven, in the order of their bits.
     learnt: Vec<Box<str>>,
+}
+
+impl Entry {
+    fn route_id(&self) -> RouteId {
+        RouteId {
+            place: Place(self.place),
+            slot: self.slot,
+        }
+    }
 }
 
 impl Router {
@@ -138,6 +150,7 @@ impl Router {
             self.routes.push(None);
             (self.routes.len() - 1) as u32
         });
+        self.unseal();
         self.tree.insert(&pattern, Entry::new(place.0, slot, methods, &pattern));
         self.routes[slot as usize] = Some(Route {
             place: place.0,
@@ -161,6 +174,7 @@ impl Router {
             return Ok(false);
         };
         let entry = Entry::new(before.place, id.slot, methods, &pattern);
+        self.unseal();
         // Borrowed apart: the tree changes while the route is still there.
         if let Some(Some(route)) = self.routes.get_mut(id.slot()) {
             self.tree.remove(&route.pattern, route.place);
@@ -179,11 +193,58 @@ impl Router {
         if self.route(id).is_none() {
             return false;
         }
+        self.unseal();
         if let Some(route) = self.routes[id.slot()].take() {
             self.tree.remove(&route.pattern, route.place);
             self.free_slots.push(id.slot);
         }
         true
+    }
+
+    /// Looks up beforehand where the paths lead that patterns without parameters are written as, so that asking for one of
+    /// them is one look at a table. Changes nothing else, and is undone by the next change.
+    pub fn seal(&mut self) {
+        let mut wholes = Wholes::default();
+        let mut captures = Captures::new();
+        for route in self.routes.iter().flatten() {
+            let Some(path) = route.pattern.path() else {
+                continue;
+            };
+            if wholes.entries(&path).is_empty() {
+                let entries = self.first_entries(&path, &mut captures);
+                if !entries.is_empty() {
+                    wholes.insert(path, entries);
+                }
+            }
+        }
+        self.wholes = wholes;
+    }
+
+    /// The routes that take a path with any method, in order, up to the first that has parameters.
+    fn first_entries(&self, path: &[u8], captures: &mut Captures) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = Vec::new();
+        if captures.split.split(path).is_err() {
+            return entries;
+        }
+        while entries.len() < Wholes::ENTRIES_MAX {
+            let after = entries.last().map_or(0, |entry| entry.place);
+            match self.tree.find(path, captures, after, Methods::ALL) {
+                Ok(entry) if self.has_no_params(entry) => entries.push(entry),
+                _ => break,
+            }
+        }
+        entries
+    }
+
+    fn has_no_params(&self, entry: Entry) -> bool {
+        let route = self.routes.get(entry.slot as usize);
+        matches!(route, Some(Some(route)) if route.pattern.params.is_empty())
+    }
+
+    fn unseal(&mut self) {
+        if !self.wholes.is_empty() {
+            self.wholes = Wholes::default();
+        }
     }
 
     /// Takes the next place for something that the caller keeps by itself, such as middleware. The last of 2^32 - 2
@@ -204,12 +265,22 @@ impl Router {
     /// [`Found::WrongMethod`] are those of routes behind the place.
     pub fn find_after(&self, after: Place, method: Methods, path: &[u8], captures: &mut Captures) -> Found {
         captures.values.clear();
+        let takers = method.takers();
+        let fits = |entry: &&Entry| entry.place > after.0 && entry.methods.intersects(takers);
+        if let Some(entry) = self.wholes.entries(path).iter().find(fits) {
+            return Found::Route(entry.route_id());
+        }
+        self.search(after, takers, path, captures)
+    }
+
+    /// The same through the tree.
+    fn search(&self, after: Place, takers: Methods, path: &[u8], captures: &mut Captures) -> Found {
         match captures.split.split(path) {
             Ok(()) => {}
             Err(Unsplit::NoPath) => return Found::NotFound,
             Err(Unsplit::BadPercent) => return Found::BadPercent,
         }
-        let entry = match self.tree.find(path, captures, after.0, method.takers()) {
+        let entry = match self.tree.find(path, captures, after.0, takers) {
             Ok(entry) => entry,
             Err(methods) if methods.is_empty() => return Found::NotFound,
             Err(methods) => return Found::WrongMethod(methods),
@@ -217,10 +288,7 @@ impl Router {
         if let Some(Some(route)) = self.routes.get(entry.slot as usize) {
             route.pattern.capture(path, captures);
         }
-        Found::Route(RouteId {
-            place: Place(entry.place),
-            slot: entry.slot,
-        })
+        Found::Route(entry.route_id())
     }
 
     /// The methods of all routes that take a path.

@@ -336,9 +336,11 @@ unsafe extern "C-unwind" fn touch(l: *mut lua_State) -> c_int {
 
 /// `router:compiled()`: it holds again.
 ///
-/// SAFETY: R1.
+/// SAFETY: R2.
 unsafe extern "C-unwind" fn compiled(l: *mut lua_State) -> c_int {
-    of_self(l).stale.set(false);
+    let cell = of_self(l);
+    guard(l, || cell.router.borrow_mut().seal());
+    cell.stale.set(false);
     0
 }
 
