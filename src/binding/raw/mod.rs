@@ -51,6 +51,7 @@ mod server;
 mod stack;
 mod state;
 mod tools;
+mod traceback;
 mod turn;
 mod within;
 

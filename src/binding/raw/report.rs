@@ -53,7 +53,7 @@ pub(super) unsafe extern "C-unwind" fn traceback(l: *mut lua_State) -> c_int {
     lua_pushvalue(l, 1);
     lua_rawseti(l, -2, 1);
     if !clients {
-        luaL_traceback(l, l, std::ptr::null(), LEVEL);
+        super::traceback::push(l, LEVEL);
         lua_rawseti(l, -2, 2);
     }
     1
