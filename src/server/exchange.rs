@@ -121,6 +121,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         }
         self.serial += 1;
         peer.serial = self.serial;
+        peer.overdue = false;
         peer.requests = peer.requests.saturating_add(1);
         self.stats.requests += 1;
         self.turn.dispatched += 1;

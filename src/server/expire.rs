@@ -1,12 +1,12 @@
 //! What happens when a connection's time is over, and how a shutdown empties the house.
 //!
 //! Bounded by the turn's time, at least one per turn. A connection that stands in the queue has something to do, so the
-//! delay may be ours: it gets a moment of grace instead.
+//! delay may be ours: it is judged by its next visit, when it has had its chance.
 
 use super::*;
 use crate::h1::Reject;
 
-/// How long an expired connection that waits for service may still wait.
+/// After this time an expired connection that waits for its visit is looked at again.
 const GRACE: Duration = Duration::from_secs(1);
 
 impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
@@ -25,9 +25,12 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
     }
 
     fn expire_one(&mut self, key: Key, wait: Wait) {
-        let queued = self.slots.get(key).is_some_and(|peer| peer.queued);
+        let Some(peer) = self.slots.get_mut(key) else { return };
         match wait {
-            _ if queued && wait != Wait::Linger => self.deadlines.arm(key.slot, wait, self.turn.now + GRACE),
+            _ if peer.queued && wait != Wait::Linger => {
+                peer.overdue = true;
+                self.deadlines.arm(key.slot, wait, self.turn.now + GRACE);
+            }
             // A silent preconnect is normal: no 408, no word.
             Wait::Silent | Wait::Idle => self.end(key, End::IdleTimeout),
             Wait::Head => self.refuse(key, Reject::HeaderTimeout),

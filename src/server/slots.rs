@@ -56,6 +56,8 @@ pub(super) struct Peer<S, B> {
     /// Stands in the service queue, since this time.
     pub(super) queued: bool,
     pub(super) queued_at: Instant,
+    /// Its time was over while it stood in the queue: the visit has to get what was waited for.
+    pub(super) overdue: bool,
     /// Stands among those who wait for memory.
     pub(super) starved: bool,
     /// Encoded answers are kept back for the next one of a pipeline, in the turn of this number.
@@ -87,6 +89,7 @@ impl<S, B: AsRef<[u8]>> Peer<S, B> {
             closed: false,
             queued: false,
             queued_at: now,
+            overdue: false,
             starved: false,
             batched_in: 0,
             ending: None,

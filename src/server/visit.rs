@@ -193,30 +193,37 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             peer.registered = true;
         }
         let now = self.turn.now;
+        let overdue = std::mem::take(&mut peer.overdue);
         if !peer.out.is_empty() {
-            return self.await_progress(key, Wait::Write, self.config.write_timeout);
+            return self.await_progress(key, Wait::Write, self.config.write_timeout, overdue);
         }
         if let Some(storage) = peer.h1.release_storage() {
             self.pool.give_input(storage);
         }
         let wait = self.deadlines.wait_of(key.slot);
         if peer.h1.in_body() {
-            self.await_progress(key, Wait::Body, self.config.body_timeout);
+            self.await_progress(key, Wait::Body, self.config.body_timeout, overdue);
         } else if peer.h1.started() {
             if wait != Some(Wait::Head) {
                 self.deadlines
                     .arm(key.slot, Wait::Head, now + self.config.header_timeout);
+            } else if overdue {
+                // However much has come of it: a head's time is absolute.
+                self.refuse(key, Reject::HeaderTimeout);
             }
         } else {
             let kind = if peer.requests == 0 { Wait::Silent } else { Wait::Idle };
             if wait != Some(kind) {
                 self.deadlines.arm(key.slot, kind, now + self.config.keep_alive_timeout);
+            } else if overdue {
+                self.end(key, End::IdleTimeout);
             }
         }
     }
 
-    /// Arms a wait that every progress renews, as long as it is fast enough over a whole time-out.
-    fn await_progress(&mut self, key: Key, wait: Wait, timeout: Duration) {
+    /// Arms a wait that every progress renews, as long as it is fast enough over a whole time-out. `overdue`: its time is
+    /// over, and the visit that has just been was the last chance.
+    fn await_progress(&mut self, key: Key, wait: Wait, timeout: Duration, overdue: bool) {
         let now = self.turn.now;
         let renewed = self.deadlines.wait_of(key.slot) == Some(wait);
         let Some(peer) = self.slots.get_mut(key) else { return };
@@ -225,11 +232,13 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             (peer.moved, peer.moved_before) = (0, 0);
             return self.deadlines.arm(key.slot, wait, now + timeout);
         }
-        if peer.moved == peer.moved_before {
+        let stands = peer.moved == peer.moved_before;
+        if stands && !overdue {
             return;
         }
-        if now.saturating_duration_since(peer.window) >= timeout {
-            if (peer.moved as f64) < MIN_RATE as f64 * timeout.as_secs_f64() {
+        let full = now.saturating_duration_since(peer.window) >= timeout;
+        if stands || full {
+            if stands || (peer.moved as f64) < MIN_RATE as f64 * timeout.as_secs_f64() {
                 match wait {
                     Wait::Body => self.refuse(key, Reject::BodyTimeout),
                     _ => self.end(key, End::WriteTimeout),

@@ -145,6 +145,74 @@ fn a_body_that_trickles_in_while_it_is_received_ends_its_visit() {
     }
 }
 
+/// Turns until the server has ended the connection of `peer`, at most `most`; what it was answered.
+fn turns_until_ended(stage: &mut Stage, peer: &Peer, most: usize) -> (usize, Vec<u16>) {
+    let mut reader = ResponseReader::new();
+    for turn in 0..most {
+        stage.turn(answer);
+        reader.receive(&peer.receive(usize::MAX)).expect("sound responses");
+        if peer.state() != PeerState::Open {
+            let responses = std::iter::from_fn(|| reader.next_response());
+            return (turn, responses.map(|response| response.status).collect());
+        }
+    }
+    panic!("still open after {most} turns");
+}
+
+#[test]
+fn a_byte_in_every_frame_gains_no_time() {
+    let time = Duration::from_secs(1);
+    let config = Config {
+        header_timeout: time,
+        body_timeout: time,
+        ..Config::default()
+    };
+    // Its whole life long a connection stands in the queue when its time is over.
+    let rows: [&[u8]; 3] = [
+        b"GET / HTTP/1.1\r\nHost: localhost\r\nX: ",
+        b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\nGET / HTTP/1.1\r\nX: ",
+        b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5000\r\n\r\n",
+    ];
+    for begun in rows {
+        for gap in [Duration::from_millis(5), FRAME, FRAME * 2] {
+            let body = begun[0] == b'P';
+            if body && gap < FRAME * 2 {
+                // As fast as a body has to be.
+                continue;
+            }
+            let mut stage = Stage::new(config.clone(), Faults::none());
+            let peer = stage.connect(10_000);
+            peer.send(begun, Duration::ZERO);
+            (1..2000).for_each(|at| peer.send(b"a", gap * at));
+            let (turns, statuses) = turns_until_ended(&mut stage, &peer, 400);
+            assert_eq!(statuses.last(), Some(&408), "{gap:?}");
+            let most = if body { time * 2 } else { time };
+            assert!(FRAME * turns as u32 <= most + FRAME * 3, "{gap:?}: {turns} turns");
+        }
+    }
+}
+
+#[test]
+fn a_host_that_stands_still_costs_nobody_a_request_that_was_sent_in_time() {
+    let config = Config {
+        header_timeout: Duration::from_secs(1),
+        keep_alive_timeout: Duration::from_secs(2),
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, Faults::none());
+    let (silent, begun) = (stage.connect(1000), stage.connect(1000));
+    begun.send(&GET[..10], Duration::ZERO);
+    stage.turn(answer);
+    silent.send(GET, FRAME);
+    begun.send(&GET[10..], FRAME);
+    stage.clock.spend(Duration::from_secs(60));
+    for peer in [silent, begun] {
+        let (responses, _) = stage.turns(3, &peer, answer);
+        let statuses: Vec<u16> = responses.iter().map(|response| response.status).collect();
+        assert_eq!(statuses, [200]);
+    }
+}
+
 #[test]
 fn budgets_of_one_byte_are_slow_and_never_stuck() {
     let config = Config {
