@@ -146,7 +146,7 @@ describe("a cookie of a response", function()
     { { "a", "1", { max_age = "5" } }, "'max_age' of res:cookie must be a whole number of seconds, got a string" },
     { { "a", "1", { max_age = 0.5 } }, "option 'max_age' of res:cookie must be a whole number of seconds" },
     { { "a", "1", { max_age = 0 / 0 } }, "option 'max_age' of res:cookie must be a whole number of seconds" },
-    { { "a", "1", { expires = -1 } }, "option 'expires' of res:cookie must be a whole number of seconds" },
+    { { "a", "1", { expires = -1 } }, "option 'expires' of res:cookie must be a whole number of seconds, got -1" },
     { { "a", "1", { expires = 1e15 } }, "cookie 'a': expires must lie before the year 10000" },
     { { "a", "1", { secure = 1 } }, "option 'secure' of res:cookie must be true or false, got a number" },
     { { "a", "1", { same_site = "some" } }, "option 'same_site' of res:cookie must be 'strict', 'lax' or 'none'" },

@@ -1,5 +1,6 @@
 -- Handlers: what they return, how they fail, and what they may call.
 
+local fastslua = require("fastslua")
 local live = require("spec.support.live")
 local serve = require("spec.support.serve")
 
@@ -289,6 +290,29 @@ describe("a handler that fails", function()
     })
     assert.are.equal(500, serve.get(server, "/bad").status)
     assert.are.equal("good", serve.get(server, "/good").body)
+  end)
+
+  it("with an error object whose headers cannot be sent, which the program hears of", function()
+    for _, headers in ipairs({ { ["X"] = "a\r\nb" }, { ["Content-Length"] = "5" }, { ["a b"] = "c" } }) do
+      local client = fastslua.test(function()
+        error(fastslua.error(404, "gone", { headers = headers }))
+      end)
+      local response = client:get("/")
+      assert.are.equal(500, response.status)
+      assert.is_truthy(response.error:find("header", 1, true), response.error)
+      assert.are.equal(1, #client.log)
+    end
+  end)
+
+  it("with a third value that is no table", function()
+    for _, wrong in ipairs({ "text", 5, true }) do
+      local client = fastslua.test(function()
+        return 200, "body", wrong
+      end)
+      local response = client:get("/")
+      assert.are.equal(500, response.status)
+      assert.is_truthy(response.error:find("a handler's headers, behind its status and body, are a table", 1, true))
+    end
   end)
 
   it("with nobody listening", function()

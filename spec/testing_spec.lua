@@ -186,7 +186,17 @@ describe("fastslua.test", function()
     fails("a request has one of body, json and form", client.post, client, "/", { body = "", json = 1 })
     fails("remote_address must be an IP address", client.get, client, "/", { remote_address = "here" })
     fails("needs a method and a path", client.request, client, "GET")
+    fails("names of headers are strings, got a number", client.get, client, "/", { headers = { "x" } })
     fails("seconds must be a number, got a nil", client.advance, client)
+    for _, wrong in ipairs({ 0 / 0, -1, 1 / 0 }) do
+      fails("testing_spec.lua", function()
+        client:advance(wrong)
+      end)
+    end
+    fails("testing_spec.lua", function()
+      local response = client:get("/", { remote_address = "here" })
+      return response
+    end)
     fails("bytes must be a string, got a nil", client.raw, client)
   end)
 

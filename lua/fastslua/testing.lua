@@ -60,6 +60,11 @@ local function check_request(options, level)
     error(("options must be a table, got a %s"):format(type(options)), level + 1)
   end
   local bodies = 0
+  for name in pairs(options and type(options.headers) == "table" and options.headers or {}) do
+    if type(name) ~= "string" then
+      error(("names of headers are strings, got a %s"):format(type(name)), level + 1)
+    end
+  end
   for name, value in pairs(options or {}) do
     local kind = FIELD_KINDS[name]
     if not kind and name ~= "json" then
@@ -260,8 +265,10 @@ end
 --- when the server takes none.
 function Client:connect(remote_address)
   self._port = self._port % 65535 + 1
-  local number = native.connect(self.server, remote_address or "127.0.0.1", self._port)
-  if not number then
+  local fine, number = pcall(native.connect, self.server, remote_address or "127.0.0.1", self._port)
+  if not fine then
+    error(number, 2)
+  elseif not number then
     return nil, "the server is closed"
   end
   local connection = setmetatable({ _server = self.server, _number = number }, Connection)
@@ -285,27 +292,35 @@ function Client:raw(bytes, remote_address)
   return received, ended
 end
 
---- client:request(method, path[, options]): the response; or nil and why there is none.
-function Client:request(method, path, options)
-  if type(method) ~= "string" or type(path) ~= "string" then
-    error("client:request needs a method and a path", 2)
-  end
-  check_request(options, 2)
+--- Sends one request; `level` as for error().
+local function ask(client, level, method, path, options)
+  check_request(options, level + 1)
   options = options or {}
-  local connection, message = self:connect(options.remote_address)
-  if not connection then
+  local fine, connection, message = pcall(client.connect, client, options.remote_address)
+  if not fine then
+    error((connection:gsub("^[^:]*:%d+: ", "")), level + 1)
+  elseif not connection then
     return nil, message
   end
-  self._error = nil
+  client._error = nil
   connection:send(request_bytes(method, path, options))
   local bytes, ended = connection:receive()
   connection:close()
   local response = parse_response(bytes, method, ended)
   if not response then
-    return nil, self._error or (ended and "the server ended the connection" or "the server has not answered")
+    return nil, client._error or (ended and "the server ended the connection" or "the server has not answered")
   end
-  response.error = self._error
+  response.error = client._error
   return response
+end
+
+--- client:request(method, path[, options]): the response; or nil and why there is none.
+function Client:request(method, path, options)
+  if type(method) ~= "string" or type(path) ~= "string" then
+    error("client:request needs a method and a path", 2)
+  end
+  local response, message = ask(self, 2, method, path, options)
+  return response, message
 end
 
 for _, name in ipairs({ "get", "head", "post", "put", "patch", "delete", "options" }) do
@@ -313,8 +328,8 @@ for _, name in ipairs({ "get", "head", "post", "put", "patch", "delete", "option
     if type(path) ~= "string" then
       error(("client:%s needs a path, got a %s"):format(name, type(path)), 2)
     end
-    check_request(options, 2)
-    return self:request(name:upper(), path, options)
+    local response, message = ask(self, 2, name:upper(), path, options)
+    return response, message
   end
 end
 
@@ -323,7 +338,10 @@ function Client:advance(seconds)
   if type(seconds) ~= "number" then
     error(("seconds must be a number, got a %s"):format(type(seconds)), 2)
   end
-  native.advance(self.server, seconds)
+  local fine, message = pcall(native.advance, self.server, seconds)
+  if not fine then
+    error(message, 2)
+  end
   settle(self.server)
 end
 

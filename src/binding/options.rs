@@ -219,6 +219,15 @@ impl Draft {
             );
             return false;
         };
+        if item.is_empty() || !item.bytes().all(|byte| byte.is_ascii_graphic()) {
+            let _ = write!(
+                fault,
+                "option '{}' holds '{}', which is no name of a host, an origin or a network",
+                String::from_utf8_lossy(name),
+                item.escape_debug()
+            );
+            return false;
+        }
         if name == b"trusted_proxies" {
             if !self.proxies.trusted.add(item) {
                 let item = item.escape_debug();

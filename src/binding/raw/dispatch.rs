@@ -273,8 +273,20 @@ pub(super) unsafe fn take_results(l: *mut lua_State, cell: &ServerCell, response
     }
     if kind == LUA_TNUMBER {
         response::set_status(l, response, 2, "a handler's status");
-        if lua_type(l, 4) == LUA_TTABLE {
-            response::set_fields(l, response, 4);
+        match lua_type(l, 4) {
+            LUA_TNIL => {}
+            LUA_TTABLE => response::set_fields(l, response, 4),
+            _ => {
+                let name = type_name(l, 4);
+                let message = guard(l, || {
+                    line!(
+                        "a handler's headers, behind its status and body, are a table; got {}",
+                        Named(name)
+                    )
+                });
+                push_line(l, &message);
+                lua_error(l);
+            }
         }
     }
     if answer::send(l, cell, response.id, body_at, holder) == Sent::Yes {

@@ -70,15 +70,16 @@ pub(super) unsafe fn style(l: *mut lua_State, index: c_int) -> Style {
     let mut style = Style::DEFAULT;
     each_option(l, index, |name, value| {
         match (name, value) {
-            (b"invalid_utf8", _) => return utf8_policy(value, &mut style.invalid_utf8),
+            (b"invalid_utf8", _) => return Some(utf8_policy(value, &mut style.invalid_utf8)),
             (b"empty", Setting::Text(b"object")) => style.empty_array = false,
             (b"empty", Setting::Text(b"array")) => style.empty_array = true,
             (b"sort_keys", Setting::Flag(sorted)) => style.sorted = sorted,
-            (b"max_depth", _) => return count(value, json_encode::DEPTH_MAX, &mut style.depth_max),
-            (b"max_bytes", _) => return count(value, json_encode::BYTES_MAX, &mut style.bytes_max),
-            _ => return false,
+            (b"max_depth", _) => return Some(count(value, json_encode::DEPTH_MAX, &mut style.depth_max)),
+            (b"max_bytes", _) => return Some(count(value, json_encode::BYTES_MAX, &mut style.bytes_max)),
+            (b"empty" | b"sort_keys", _) => return Some(false),
+            _ => return None,
         }
-        true
+        Some(true)
     });
     style
 }
@@ -121,9 +122,9 @@ pub(super) unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
     }
     let mut manner = Manner::DEFAULT;
     each_option(l, 2, |name, value| match name {
-        b"invalid_utf8" => utf8_policy(value, &mut manner.invalid_utf8),
-        b"max_depth" => count(value, json_decode::DEPTH_MAX, &mut manner.depth_max),
-        _ => false,
+        b"invalid_utf8" => Some(utf8_policy(value, &mut manner.invalid_utf8)),
+        b"max_depth" => Some(count(value, json_decode::DEPTH_MAX, &mut manner.depth_max)),
+        _ => None,
     });
     lua_settop(l, 1);
     let mut fault = Line::new();
@@ -135,10 +136,11 @@ pub(super) unsafe extern "C-unwind" fn decode(l: *mut lua_State) -> c_int {
     2
 }
 
-/// Hands every option of the table at `index`, if there is one, to `take`; raises for one that it does not know.
+/// Hands every option of the table at `index`, if there is one, to `take`, which tells whether it can be that; raises for
+/// one that cannot, and for one that it does not know (`None`).
 ///
 /// SAFETY: R1: plain data only. Names and values lie in strings on the stack.
-unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8], Setting<'_>) -> bool) {
+unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8], Setting<'_>) -> Option<bool>) {
     if lua_type(l, index) <= LUA_TNIL {
         return;
     }
@@ -155,12 +157,19 @@ unsafe fn each_option(l: *mut lua_State, index: c_int, mut take: impl FnMut(&[u8
             LUA_TNUMBER => Setting::Number(lua_tonumber(l, -1)),
             _ => Setting::Other,
         };
-        if !take(name, value) {
+        let taken = take(name, value);
+        if taken != Some(true) {
             let message = guard(l, || {
                 let mut message = Line::new();
+                if taken.is_none() {
+                    message.push(b"unknown option '");
+                    push_printable(&mut message, name);
+                    message.push(b"'");
+                    return message;
+                }
                 message.push(b"option '");
                 push_printable(&mut message, name);
-                message.push(b"' is unknown or cannot be ");
+                message.push(b"' cannot be ");
                 match value {
                     Setting::Text(text) => push_printable(&mut message, text),
                     Setting::Flag(flag) => message.push(line!("{flag}").bytes()),

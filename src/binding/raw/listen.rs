@@ -240,7 +240,9 @@ unsafe fn take(l: *mut lua_State, cell: &ServerCell, name: &[u8], index: c_int) 
 /// SAFETY: R2; each item lies on the stack while it is read.
 unsafe fn take_items(l: *mut lua_State, cell: &ServerCell, name: &[u8], index: c_int) {
     let mut words = Line::new();
-    for at in 1..=lua_objlen(l, index) {
+    let count = lua_objlen(l, index);
+    must_be_list(l, name, index, count);
+    for at in 1..=count {
         lua_rawgeti(l, index, at as lua_Integer);
         let Some(item) = string_at(l, -1) else {
             let kind = type_name(l, -1);
@@ -263,6 +265,28 @@ unsafe fn take_items(l: *mut lua_State, cell: &ServerCell, name: &[u8], index: c
             fail(l, &words);
         }
         lua_settop(l, -2);
+    }
+}
+
+/// Raises unless the table at `index` has exactly the members 1 to `count`.
+///
+/// SAFETY: R1: the name lies in a string on the stack.
+unsafe fn must_be_list(l: *mut lua_State, name: &[u8], index: c_int, count: usize) {
+    let mut members = 0;
+    lua_pushnil(l);
+    while lua_next(l, index) != 0 {
+        lua_settop(l, -2);
+        members += 1;
+    }
+    if members != count {
+        let message = guard(l, || {
+            let mut message = Line::new();
+            message.push(b"option '");
+            push_printable(&mut message, name);
+            message.push(b"' must be a list, got a table with other keys than 1, 2, 3 ...");
+            message
+        });
+        fail(l, &message);
     }
 }
 

@@ -76,10 +76,15 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
     lua_pushvalue(l, report);
     lua_insert(l, -2);
     if lua_pcall(l, 1, 0, 0) != 0 {
-        // What should have taken the report has failed itself, or memory is short: the request has its answer all the
-        // same.
+        // The report has failed itself (a header of an error object cannot be sent, say), or memory is short: the
+        // request has its answer all the same, and the program hears of it if it can.
         note_interruption(l, cell);
-        lua_settop(l, -2);
+        lua_pushvalue(l, report);
+        lua_insert(l, -2);
+        lua_pushboolean(l, 1);
+        if lua_pcall(l, 2, 0, 0) != 0 {
+            lua_settop(l, -2);
+        }
     }
     let finish = |service: &mut Service| {
         if service.server.responded(id) {
@@ -98,13 +103,14 @@ pub(super) unsafe fn failed(l: *mut lua_State, cell: &ServerCell, id: RequestId,
 }
 
 /// Has the application's error handlers answer, tells the program unless the failure is the client's own:
-/// `on_error(text, req, value)`, then `on_log("error", text, fields)`; and answers if nobody has. Its environment is the
-/// server's table.
+/// `on_error(text, req, value)`, then `on_log("error", text, fields)`; and answers if nobody has. With true at 2 it only
+/// tells. Its environment is the server's table.
 ///
 /// SAFETY: R1: plain data only; runs in a `lua_pcall` of its own.
 pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
     let cell = &*lua_touserdata(l, SERVER).cast::<ServerCell>();
     let id = cell.current.get();
+    let only_tells = lua_toboolean(l, 2) != 0;
     lua_settop(l, FAILURE);
     take_apart(l);
     push_handle(l, cell, id, slot::REQUEST, Tag::request(), REQUEST_METATABLE);
@@ -113,6 +119,10 @@ pub(super) unsafe extern "C-unwind" fn report(l: *mut lua_State) -> c_int {
     let mut clients = render::is_clients(l, VALUE, ERROR_METATABLE);
     push_text(l, VALUE, TRACEBACK);
     let text = lua_gettop(l);
+    if only_tells {
+        tell(l, cell, id, text);
+        return 0;
+    }
     if !responded(l, cell, id) {
         render::prepare(l, response, VALUE, ERROR_METATABLE);
         if !ask_error_handlers(l, cell) {

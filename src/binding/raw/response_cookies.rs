@@ -125,7 +125,12 @@ unsafe fn read_options<'a>(
             push_printable(fault, name);
             let _ = write!(fault, "' of {what}");
             if let Some(wanted) = reason {
-                let _ = write!(fault, " must be {wanted}, got {}", Named(type_name(l, -1)));
+                let _ = match lua_type(l, -1) {
+                    LUA_TNUMBER if wanted == SECONDS => {
+                        write!(fault, " must be {wanted}, got {}", lua_tonumber(l, -1))
+                    }
+                    _ => write!(fault, " must be {wanted}, got {}", Named(type_name(l, -1))),
+                };
             }
             return false;
         }
@@ -133,6 +138,9 @@ unsafe fn read_options<'a>(
     }
     true
 }
+
+/// What a time in an option has to be.
+const SECONDS: &str = "a whole number of seconds";
 
 /// Takes the option whose value is on top; what it has to be, or nothing when nobody knows it.
 ///
@@ -150,7 +158,7 @@ unsafe fn take<'a>(l: *mut lua_State, name: &[u8], cookie: &mut SetCookie<'a>) -
             f64::NAN
         };
         let whole = number.fract() == 0.0 && (least..=SECONDS_MAX).contains(&number);
-        whole.then_some(number as i64).ok_or(Some("a whole number of seconds"))
+        whole.then_some(number as i64).ok_or(Some(SECONDS))
     };
     match name {
         b"path" => cookie.path = Some(text()?),
