@@ -19,7 +19,9 @@ end
 local METHODS = { "get", "get", "post", "all" }
 local PATHS = { "/", "/a", "/A/b", "/a/:x", "/:x", "/:y/b", "/:x/:y", "/b" }
 local PREFIXES = { "/", "/", "/a", "/b", "/:x", "/a/:y", "/:y" }
-local REQUEST_PATHS = { "/", "/a", "/a/b", "/A/B/a", "/b", "/b/a", "/a/a/b", "/c", "/a/b/b/a", "/b/b/c/a" }
+local CASES = { nil, nil, nil, true, false }
+local REQUEST_PATHS =
+  { "/", "/A", "/A/b", "/a/B", "/B/a/A", "/a", "/a/b", "/A/B/a", "/b", "/b/a", "/a/a/b", "/c", "/a/b/b/a", "/b/b/c/a" }
 local DOES = { "pass", "pass", "pass", "pass", "after", "answer", "return", "fail", "stop", "late" }
 
 -- A description as layers.lua takes it.
@@ -35,7 +37,7 @@ local function new_router(random, depth, names)
     end
     return all
   end
-  local router = { items = {}, hooks = {}, errors = {} }
+  local router = { items = {}, hooks = {}, errors = {}, case_sensitive = CASES[random(5)] }
   for _ = 1, random(3) - 1 do
     router.errors[#router.errors + 1] = new_fn({ "hand", "answer" })
   end
@@ -123,7 +125,7 @@ local function build(trace, router, description, prefix)
     local given = {}
     for index, entry in ipairs(item.fns or item.entries) do
       if entry.items then
-        given[index] = build(trace, fastslua.router(), entry, pattern)
+        given[index] = build(trace, fastslua.router({ case_sensitive = entry.case_sensitive }), entry, pattern)
       else
         given[index] = new_function(trace, entry, pattern)
       end
@@ -146,7 +148,10 @@ describe("compiled chains", function()
       local random = generator(seed * 7919)
       local description = new_router(random, 1, { count = 0 })
       local trace = {}
-      local server = serve.with(build(trace, fastslua.app(), description, ""), { max_requests_per_connection = 0 })
+      local server = serve.with(
+        build(trace, fastslua.app({ case_sensitive = description.case_sensitive }), description, ""),
+        { max_requests_per_connection = 0 }
+      )
       local client = live.client(server)
       for _ = 1, REQUESTS do
         local method, path = ({ "GET", "POST", "PUT" })[random(3)], REQUEST_PATHS[random(#REQUEST_PATHS)]

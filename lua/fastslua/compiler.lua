@@ -12,11 +12,10 @@ local arity = native.layer("fastslua.arity")
 
 local compiler = {}
 
---- Joins the parts of a pattern for the native router.
-local function parts_text(parts, path)
-  local all = { unpack(parts) }
-  all[#all + 1] = path
-  return table.concat(all, "\n")
+--- A pattern below the prefixes of a level, for the native router: each part is compared as the router says that it was
+--- given to.
+local function parts_text(level, path)
+  return level.outer .. (level.case_sensitive and "=" or "") .. path
 end
 
 --- Raises what only shows when everything is put together: patterns with too many segments, too many methods.
@@ -55,16 +54,25 @@ local function add_middleware(plan, level, run)
   plan.middleware[#plan.middleware + 1] = step
 end
 
+local function copied(level)
+  local copy = {}
+  for name, value in pairs(level) do
+    copy[name] = value
+  end
+  return copy
+end
+
 --- Where the functions and routers of a `use` stand: as the level, but below its prefix.
 local function below(plan, level, item)
   if item.prefix == "/" then
     return level
   end
   local parts = patterns.below(level.parts, item.prefix)
-  local text = parts_text(level.parts, item.prefix)
-  local prefix, base = plan.router:prefix(text, level.case_sensitive)
+  local text = parts_text(level, item.prefix)
+  local prefix, base = plan.router:prefix(text)
   must(prefix, base)
-  local inner = setmetatable({ parts = parts, prefix = prefix, base = base }, { __index = level })
+  local inner = copied(level)
+  inner.parts, inner.outer, inner.prefix, inner.base = parts, text .. "\n", prefix, base
   inner.named = level.named or #item.params > 0
   inner.text = patterns.join(level.parts, item.prefix):gsub("/$", "")
   return inner
@@ -91,7 +99,8 @@ local function walk_use(plan, level, item)
     if type(entry) == "function" then
       add_middleware(plan, inner, entry)
     else
-      local mounted = setmetatable({ router = entry }, { __index = inner })
+      local mounted = copied(inner)
+      mounted.router = entry
       mounted.scope = add_scope(plan, entry, level.scope)
       mounted.case_sensitive = either(entry._case_sensitive, level.case_sensitive)
       mounted.strict = either(entry._strict, level.strict)
@@ -169,8 +178,8 @@ end
 
 local function walk_route(plan, level, item)
   local app, order = plan.app, next_order(plan)
-  local parts = parts_text(level.parts, item.path)
-  local slot, message = plan.router:add(item.method, parts, level.case_sensitive, level.strict, level.scope)
+  local parts = parts_text(level, item.path)
+  local slot, message = plan.router:add(item.method, parts, level.strict, level.scope)
   must(slot, message)
   local text = patterns.join(level.parts, item.path)
   local steps = middleware_steps(plan, slot, text, names_are_unique(text))
@@ -218,6 +227,7 @@ function compiler.compile(app)
   local level = {
     router = app,
     parts = {},
+    outer = "",
     base = 0,
     scope = add_scope(plan, app),
     case_sensitive = app._case_sensitive,

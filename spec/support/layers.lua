@@ -3,7 +3,8 @@
 --
 -- An application is described by a table { items, hooks, errors }. An item is a route { method, path, fns } or a
 -- { path, entries }, where entries are functions and descriptions of routers. A function is described by { id, does }.
--- Patterns are literals and `:name`, compared without case.
+-- Patterns are literals and `:name`, compared without case unless a router's `case_sensitive` says otherwise for what is
+-- added to it; within this file such a literal is written `=text`.
 
 local layers = {}
 
@@ -26,6 +27,10 @@ local function match(pattern, path, whole)
     local name = segment:match("^:(.+)")
     if name then
       params[name] = given[index]
+    elseif segment:sub(1, 1) == "=" then
+      if segment:sub(2) ~= given[index] then
+        return nil
+      end
     elseif segment:lower() ~= given[index]:lower() then
       return nil
     end
@@ -43,7 +48,7 @@ local function base(prefix, path)
 end
 
 -- Adds the functions that a request may see below a router to `walk.steps`.
-local function walk_router(walk, router, prefix, outer)
+local function walk_router(walk, router, prefix, outer, exact)
   local errors = { own = router.errors, outer = outer }
   local function add(fn, step)
     step.fn, step.errors = fn, errors
@@ -60,14 +65,18 @@ local function walk_router(walk, router, prefix, outer)
       end
     end
   end
+  if router.case_sensitive ~= nil then
+    exact = router.case_sensitive
+  end
   for _, item in ipairs(router.items) do
-    local pattern = prefix .. (item.path == "/" and "" or item.path)
+    local own = exact and item.path:gsub("/(%a)", "/=%1") or item.path
+    local pattern = prefix .. (item.path == "/" and "" or own)
     local params = match(pattern, walk.path, item.method ~= nil)
     if params and item.entries then
       add_hooks(item.path, pattern, params)
       for _, entry in ipairs(item.entries) do
         if entry.items then
-          walk_router(walk, entry, pattern, errors)
+          walk_router(walk, entry, pattern, errors, exact)
         else
           add(entry, { base = base(pattern, walk.path), params = params })
         end

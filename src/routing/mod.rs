@@ -42,6 +42,6 @@ mod wholes;
 
 pub use captures::{Capture, Captures, decode};
 pub use method::Methods;
-pub use pattern::{Kind, Options, Param, PatternError};
+pub use pattern::{Kind, Options, Outer, Param, PatternError};
 pub use prefix::{Cover, Prefix};
 pub use router::{Found, Place, RouteId, Router};

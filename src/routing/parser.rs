@@ -106,7 +106,12 @@ impl Parser<'_> {
     fn assemble(&self, mut parts: Vec<Part>, constrained: bool) -> Result<Segment, String> {
         if let [part] = &mut parts[..] {
             match part {
-                Part::Literal(text) => return Ok(Segment::Literal(std::mem::take(text).into_boxed_slice())),
+                Part::Literal(text) => {
+                    return Ok(Segment::Literal {
+                        text: std::mem::take(text).into_boxed_slice(),
+                        exact: self.options.case_sensitive,
+                    });
+                }
                 Part::Param { kind: Kind::Text, .. } if !constrained => return Ok(Segment::Any),
                 Part::Param { kind: Kind::Text, .. } => {}
                 Part::Param { kind, .. } => return Ok(Segment::Typed(*kind)),

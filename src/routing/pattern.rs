@@ -19,6 +19,24 @@ pub struct Options {
     pub strict: bool,
 }
 
+/// A prefix that a route or another prefix stands below.
+#[derive(Debug, Clone, Copy)]
+pub struct Outer<'p> {
+    pub source: &'p str,
+    /// As in [`Options`], for this part alone: who mounts a router says how its prefix is compared.
+    pub case_sensitive: bool,
+}
+
+impl Outer<'_> {
+    fn read(&self) -> Result<Pattern, PatternError> {
+        let options = Options {
+            case_sensitive: self.case_sensitive,
+            ..Options::default()
+        };
+        prefix(self.source, &options)
+    }
+}
+
 /// What a parameter takes. No value a type takes is longer than 64 bytes, save those of `Text` and `Rest`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
@@ -83,15 +101,16 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// Reads a pattern that stands below `prefixes`, outermost first: `/units` below `/api` and `/v1` is
-    /// `/api/v1/units`, and `/` below them is `/api/v1`. A name may come again in another part.
-    pub fn below(prefixes: &[&str], source: &str, options: &Options) -> Result<Pattern, PatternError> {
+    /// `/api/v1/units`, and `/` below them is `/api/v1`. A name may come again in another part. Each part is compared by
+    /// its own rule, `options` are those of `source`.
+    pub fn below(prefixes: &[Outer<'_>], source: &str, options: &Options) -> Result<Pattern, PatternError> {
         let last = parser::parse(source, options)?;
         let Some((outermost, others)) = prefixes.split_first() else {
             return Ok(last);
         };
-        let mut pattern = prefix(outermost, options)?;
+        let mut pattern = outermost.read()?;
         for other in others {
-            pattern = pattern.join(prefix(other, options)?);
+            pattern = pattern.join(other.read()?);
         }
         let pattern = pattern.join(last);
         if pattern.segments.len() > SEGMENTS_MAX {
@@ -125,7 +144,7 @@ impl Pattern {
         let mut path = Vec::new();
         for segment in &self.segments {
             match segment {
-                Segment::Literal(text) if !text.iter().any(|byte| b"/%?".contains(byte)) => {
+                Segment::Literal { text, .. } if !text.iter().any(|byte| b"/%?".contains(byte)) => {
                     path.push(b'/');
                     path.extend_from_slice(text);
                 }
@@ -146,7 +165,7 @@ impl Pattern {
         }
         for (segment, part) in self.segments.iter().zip(&captures.split.segments) {
             match segment {
-                Segment::Literal(_) => {}
+                Segment::Literal { .. } => {}
                 Segment::Any | Segment::Typed(_) => {
                     captures.values.push(Capture {
                         start: part.start,

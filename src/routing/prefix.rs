@@ -1,7 +1,7 @@
 //! Where middleware and mounted routers stand: the beginning of a path, whole segments of it.
 
 use super::captures::Captures;
-use super::pattern::{self, Options, Param, Pattern, PatternError};
+use super::pattern::{self, Options, Outer, Param, Pattern, PatternError};
 use super::segment::{Segment, same};
 
 /// Which paths of a route lie under a prefix.
@@ -17,8 +17,10 @@ pub enum Cover {
 #[derive(Debug)]
 pub struct Prefix {
     pattern: Pattern,
-    /// The prefix as it mostly stands in a path, when it has no parameters; without the slash at its end.
+    /// The prefix as it mostly stands in a path, when it has no parameters; without the slash at its end. Then `exact`
+    /// tells whether its case counts, for all of its segments.
     literal: Option<Box<[u8]>>,
+    exact: bool,
 }
 
 impl Prefix {
@@ -29,12 +31,15 @@ impl Prefix {
     }
 
     /// Compiles a prefix that stands below others, as [`super::Router::insert_below`] does a route.
-    pub fn compile_below(prefixes: &[&str], source: &str, options: &Options) -> Result<Prefix, PatternError> {
+    pub fn compile_below(prefixes: &[Outer<'_>], source: &str, options: &Options) -> Result<Prefix, PatternError> {
         pattern::prefix(source, options)?;
         let pattern = Pattern::below(prefixes, source, options)?;
+        let first_exact = !matches!(pattern.segments.first(), Some(Segment::Literal { exact: false, .. }));
         let literal = |segment: &Segment| match segment {
             // A percent sign or a slash that was decoded stands encoded in every path.
-            Segment::Literal(text) if !text.iter().any(|byte| matches!(byte, b'%' | b'/')) => {
+            Segment::Literal { text, exact }
+                if *exact == first_exact && !text.iter().any(|byte| matches!(byte, b'%' | b'/')) =>
+            {
                 Some([b"/", &**text].concat())
             }
             _ => None,
@@ -42,6 +47,7 @@ impl Prefix {
         let literals: Option<Vec<Vec<u8>>> = pattern.segments.iter().map(literal).collect();
         Ok(Prefix {
             literal: literals.map(|literals| literals.concat().into_boxed_slice()),
+            exact: first_exact,
             pattern,
         })
     }
@@ -54,7 +60,7 @@ impl Prefix {
         if let Some(literal) = &self.literal
             && let Some((head, rest)) = path.split_at_checked(literal.len())
             && matches!(rest.first(), None | Some(b'/'))
-            && same(literal, head, self.pattern.options.case_sensitive)
+            && same(literal, head, self.exact)
         {
             return Some(literal.len());
         }
@@ -64,10 +70,9 @@ impl Prefix {
         captures.split.split(path).ok()?;
         let count = self.pattern.segments.len();
         let Captures { split, rows, .. } = captures;
-        let exact = self.pattern.options.case_sensitive;
         let takes = |index: usize| {
             let segment = split.segments[index];
-            self.pattern.segments[index].takes(split.text(path, segment), exact, rows)
+            self.pattern.segments[index].takes(split.text(path, segment), rows)
         };
         if split.segments.len() < count || !(0..count).all(takes) {
             return None;
@@ -92,21 +97,18 @@ impl Prefix {
             let Some(other) = route.segments.get(index) else {
                 return if route.rest { Cover::Sometimes } else { Cover::Never };
             };
-            let exact = self.pattern.options.case_sensitive;
             match (own, other) {
-                (Segment::Literal(one), Segment::Literal(text)) if same(one, text, exact) => {
+                (Segment::Literal { text: one, exact }, Segment::Literal { text, exact: theirs }) => {
+                    let same = |exact| same(one, text, exact);
+                    if !same(*exact && *theirs) {
+                        return Cover::Never;
+                    }
                     // A route that ignores case takes more than an exact prefix does.
-                    if exact && !route.options.case_sensitive {
+                    if *exact && !theirs {
                         cover = Cover::Sometimes;
                     }
                 }
-                (Segment::Literal(one), Segment::Literal(text)) => {
-                    if route.options.case_sensitive || !same(one, text, false) {
-                        return Cover::Never;
-                    }
-                    cover = Cover::Sometimes;
-                }
-                (Segment::Any, Segment::Literal(_) | Segment::Any | Segment::Typed(_)) => {}
+                (Segment::Any, Segment::Literal { .. } | Segment::Any | Segment::Typed(_)) => {}
                 (Segment::Typed(one), Segment::Typed(kind)) if one == kind => {}
                 _ => cover = Cover::Sometimes,
             }

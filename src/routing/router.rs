@@ -7,7 +7,7 @@ use super::captures::Captures;
 use super::method::Methods;
 use super::parser;
 use super::path::Unsplit;
-use super::pattern::{Options, Param, Pattern, PatternError};
+use super::pattern::{Options, Outer, Param, Pattern, PatternError};
 use super::prefix::{Cover, Prefix};
 use super::tree::{Entry, Tree};
 use super::wholes::Wholes;
@@ -130,11 +130,11 @@ impl Router {
 
     /// Registers a route of which the first segments are those of `prefixes`, outermost first, as routers mounted in
     /// one another have them: `/units` below `/api` is `/api/units`, and `/` below it is `/api`. A parameter may be
-    /// named again in another part; both have their captures.
+    /// named again in another part; both have their captures. `options` say how `pattern` is compared, not its prefixes.
     pub fn insert_below(
         &mut self,
         methods: Methods,
-        prefixes: &[&str],
+        prefixes: &[Outer<'_>],
         pattern: &str,
         options: &Options,
     ) -> Result<RouteId, PatternError> {

@@ -18,8 +18,11 @@ const EXACT_INTEGER_MAX: u64 = 1 << 53;
 /// What a segment must be.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Segment {
-    /// This text, decoded.
-    Literal(Box<[u8]>),
+    /// This text, decoded. `exact`: the case of ASCII letters counts.
+    Literal {
+        text: Box<[u8]>,
+        exact: bool,
+    },
     /// Anything but nothing: `:name`.
     Any,
     /// A value of this kind: `:name<int>`.
@@ -28,11 +31,11 @@ pub(super) enum Segment {
 }
 
 impl Segment {
-    /// Whether the segment takes `text`. `exact` tells whether the case of a literal counts.
+    /// Whether the segment takes `text`.
     #[inline]
-    pub fn takes(&self, text: &[u8], exact: bool, rows: &mut Vec<u64>) -> bool {
+    pub fn takes(&self, text: &[u8], rows: &mut Vec<u64>) -> bool {
         match self {
-            Segment::Literal(literal) => same(literal, text, exact),
+            Segment::Literal { text: literal, exact } => same(literal, text, *exact),
             Segment::Any => !text.is_empty(),
             Segment::Typed(kind) => kind.takes(text),
             Segment::Mixed(mixed) => mixed.takes(text, rows),

@@ -312,11 +312,65 @@ fn covers_are_told_from_patterns() {
     }
 }
 
+fn loose(source: &str) -> Outer<'_> {
+    Outer {
+        source,
+        case_sensitive: false,
+    }
+}
+
+#[test]
+fn each_part_of_a_pattern_is_compared_by_its_own_rule() {
+    // The rules of the prefix and of the route, and the paths that are taken and are not.
+    let rows: [(Options, Options, &[&str], &[&str]); 4] = [
+        (EXACT, LOOSE, &["/Admin/x", "/Admin/X"], &["/admin/x", "/ADMIN/X"]),
+        (
+            LOOSE,
+            EXACT,
+            &["/Admin/x", "/admin/x", "/ADMIN/x"],
+            &["/Admin/X", "/admin/X"],
+        ),
+        (EXACT, EXACT, &["/Admin/x"], &["/Admin/X", "/admin/x"]),
+        (LOOSE, LOOSE, &["/admin/X", "/ADMIN/x"], &["/Admin/y"]),
+    ];
+    let mut captures = Captures::new();
+    for (of_prefix, of_route, taken, others) in rows {
+        let outer = Outer {
+            source: "/Admin",
+            case_sensitive: of_prefix.case_sensitive,
+        };
+        let mut router = Router::new();
+        let id = router
+            .insert_below(Methods::GET, &[outer], "/x", &of_route)
+            .expect("a good route");
+        let below = Prefix::compile_below(&[outer], "/x", &of_route).expect("a good prefix");
+        let guard = Prefix::compile("/Admin", &of_prefix).expect("a good prefix");
+        assert_eq!(router.cover(&guard, id), Cover::Always);
+        for sealed in [false, true] {
+            for path in taken {
+                let found = router.find(Methods::GET, path.as_bytes(), &mut captures);
+                assert_eq!(found, Found::Route(id), "{path} {sealed}");
+                assert_eq!(below.matches(path.as_bytes(), &mut captures), Some(8), "{path}");
+                assert_eq!(guard.matches(path.as_bytes(), &mut captures), Some(6), "{path}");
+            }
+            for path in others {
+                let found = router.find(Methods::GET, path.as_bytes(), &mut captures);
+                assert_eq!(found, Found::NotFound, "{path} {sealed}");
+                assert_eq!(below.matches(path.as_bytes(), &mut captures), None, "{path}");
+            }
+            router.seal();
+        }
+    }
+}
+
 #[test]
 fn routes_stand_below_prefixes() {
     let mut router = Router::new();
     let mut captures = Captures::new();
-    let mut insert = |prefixes: &[&str], pattern| router.insert_below(Methods::GET, prefixes, pattern, &LOOSE);
+    let mut insert = |prefixes: &[&str], pattern| {
+        let outer: Vec<Outer<'_>> = prefixes.iter().map(|source| loose(source)).collect();
+        router.insert_below(Methods::GET, &outer, pattern, &LOOSE)
+    };
     let unit = insert(&["/", "/t/:id/", "/v1"], "/units/:id").expect("a name may come again in another part");
     let root = insert(&["/t/:id"], "/").expect("a root");
     assert!(insert(&["/t/*all"], "/").is_err(), "a rest in the middle");
@@ -331,7 +385,7 @@ fn routes_stand_below_prefixes() {
     assert_eq!(captures.value(path, 0).as_deref(), Some(&b"red"[..]));
     assert_eq!(captures.value(path, 1).as_deref(), Some(&b"7"[..]));
     assert_eq!(router.find(Methods::GET, b"/t/red/", &mut captures), Found::Route(root));
-    let prefix = Prefix::compile_below(&["/t/:id"], "/v1", &LOOSE).expect("a prefix");
+    let prefix = Prefix::compile_below(&[loose("/t/:id")], "/v1", &LOOSE).expect("a prefix");
     assert_eq!(prefix.matches(path, &mut captures), Some(9));
     assert_eq!(prefix.segment_count(), 3);
 }

@@ -102,9 +102,9 @@ impl Tree {
         let mut at = ROOT;
         self.widen(at, entry.place);
         for segment in &pattern.segments {
-            at = match self.child(at, segment, pattern.options.case_sensitive) {
+            at = match self.child(at, segment) {
                 Some(child) => child,
-                None => self.add_child(at, segment, pattern.options.case_sensitive),
+                None => self.add_child(at, segment),
             };
             self.widen(at, entry.place);
         }
@@ -120,9 +120,9 @@ impl Tree {
     }
 
     /// The child of a node for a segment of a pattern.
-    fn child(&self, at: u32, segment: &Segment, exact: bool) -> Option<u32> {
+    fn child(&self, at: u32, segment: &Segment) -> Option<u32> {
         match segment {
-            Segment::Literal(text) => self.literal_child(at, hash(at, text), text, exact),
+            Segment::Literal { text, exact } => self.literal_child(at, hash(at, text), text, *exact),
             other => self.nodes[at as usize]
                 .dynamics
                 .iter()
@@ -139,8 +139,8 @@ impl Tree {
         })
     }
 
-    fn add_child(&mut self, at: u32, segment: &Segment, exact: bool) -> u32 {
-        let Segment::Literal(text) = segment else {
+    fn add_child(&mut self, at: u32, segment: &Segment) -> u32 {
+        let &Segment::Literal { ref text, exact } = segment else {
             let child = self.add_node(Node::new(Box::default(), false));
             self.nodes[at as usize].dynamics.push((segment.clone(), child));
             return child;
@@ -174,7 +174,7 @@ impl Tree {
         }
         let mut way = vec![ROOT];
         for segment in &pattern.segments {
-            let Some(child) = self.child(way[way.len() - 1], segment, pattern.options.case_sensitive) else {
+            let Some(child) = self.child(way[way.len() - 1], segment) else {
                 return;
             };
             way.push(child);
@@ -303,7 +303,7 @@ impl Search<'_> {
             }
         }
         for (segment, child) in &node.dynamics {
-            if self.is_worth(*child) && segment.takes(text, true, self.rows) {
+            if self.is_worth(*child) && segment.takes(text, self.rows) {
                 self.visit(*child, depth + 1);
             }
         }

@@ -1,14 +1,14 @@
 //! The routes of an application, as a userdata that the Lua layer fills and the dispatch reads.
 //!
 //! A route or prefix that stands below others is written as the parts of its pattern, outermost first, with line breaks
-//! between them: no pattern holds one.
+//! between them: no pattern holds one. A `=` before a part says that its case counts: every pattern begins with a slash.
 
 use super::guard::{Line, fail, guard, line, push_line};
 use super::json;
 use super::json_encode::Style;
 use super::stack::{number_arg, push_bytes, push_printable, text_arg};
 use super::state::{Tag, userdata_at, wrong_self};
-use crate::routing::{Captures, Cover, Found, Methods, Options, Prefix, RouteId, Router};
+use crate::routing::{Captures, Cover, Found, Methods, Options, Outer, Prefix, RouteId, Router};
 use mlua::ffi::*;
 use std::cell::{Cell, RefCell};
 use std::os::raw::c_int;
@@ -109,17 +109,21 @@ impl RouterCell {
     }
 
     /// Registers a route behind all others; its slot, or what is wrong.
-    fn insert(&self, method: &[u8], parts: &[u8], options: &Options, scope: u32) -> Result<usize, String> {
+    fn insert(&self, method: &[u8], parts: &[u8], strict: bool, scope: u32) -> Result<usize, String> {
         let parts = split(parts)?;
         let (pattern, prefixes) = parts.split_last().ok_or("a pattern is missing")?;
+        let options = Options {
+            case_sensitive: pattern.case_sensitive,
+            strict,
+        };
         let mut router = self.router.borrow_mut();
         let methods = methods(&mut router, method)?;
         let route = router
-            .insert_below(methods, prefixes, pattern, options)
+            .insert_below(methods, prefixes, pattern.source, &options)
             .map_err(|error| error.to_string())?;
         let mut base = 0;
         if let Some((last, outer)) = prefixes.split_last() {
-            let prefix = Prefix::compile_below(outer, last, options).map_err(|error| error.to_string())?;
+            let prefix = compile_prefix(outer, last)?;
             base = prefix.segment_count() as u16;
         }
         let mut routes = self.routes.borrow_mut();
@@ -134,10 +138,10 @@ impl RouterCell {
         Ok(route.slot())
     }
 
-    fn insert_prefix(&self, parts: &[u8], options: &Options) -> Result<usize, String> {
+    fn insert_prefix(&self, parts: &[u8]) -> Result<usize, String> {
         let parts = split(parts)?;
         let (pattern, outer) = parts.split_last().ok_or("a prefix is missing")?;
-        let prefix = Prefix::compile_below(outer, pattern, options).map_err(|error| error.to_string())?;
+        let prefix = compile_prefix(outer, pattern)?;
         let mut prefixes = self.prefixes.borrow_mut();
         prefixes.push(prefix);
         Ok(prefixes.len() - 1)
@@ -148,8 +152,23 @@ fn utf8(bytes: &[u8]) -> Result<&str, String> {
     std::str::from_utf8(bytes).map_err(|_| String::from("a path is UTF-8 text"))
 }
 
-fn split(parts: &[u8]) -> Result<Vec<&str>, String> {
-    Ok(utf8(parts)?.split('\n').collect())
+fn split(parts: &[u8]) -> Result<Vec<Outer<'_>>, String> {
+    let outer = |text| {
+        let source = str::strip_prefix(text, '=');
+        Outer {
+            source: source.unwrap_or(text),
+            case_sensitive: source.is_some(),
+        }
+    };
+    Ok(utf8(parts)?.split('\n').map(outer).collect())
+}
+
+fn compile_prefix(outer: &[Outer<'_>], last: &Outer<'_>) -> Result<Prefix, String> {
+    let options = Options {
+        case_sensitive: last.case_sensitive,
+        strict: false,
+    };
+    Prefix::compile_below(outer, last.source, &options).map_err(|error| error.to_string())
 }
 
 fn methods(router: &mut Router, method: &[u8]) -> Result<Methods, String> {
@@ -245,7 +264,7 @@ unsafe fn attempt<R: Copy>(l: *mut lua_State, fault: &mut Line, run: impl FnOnce
     })
 }
 
-/// `router:add(method, parts, case_sensitive, strict, scope)`: `method` is one name, or "*" for all; `scope` tells the
+/// `router:add(method, parts, strict, scope)`: `method` is one name, or "*" for all; `scope` tells the
 /// error handlers. The slot of the route, or `nil` and what is wrong.
 ///
 /// SAFETY: R2: the texts lie in strings on the stack.
@@ -253,23 +272,22 @@ unsafe extern "C-unwind" fn add(l: *mut lua_State) -> c_int {
     let cell = of_self(l);
     let method = text_arg(l, 2, "method");
     let parts = text_arg(l, 3, "path");
-    let options = options(l, 4);
-    let scope = number_arg(l, 6, "scope") as u32;
+    let strict = lua_toboolean(l, 4) != 0;
+    let scope = number_arg(l, 5, "scope") as u32;
     let mut fault = Line::new();
-    let slot = attempt(l, &mut fault, || cell.insert(method, parts, &options, scope));
+    let slot = attempt(l, &mut fault, || cell.insert(method, parts, strict, scope));
     push_outcome(l, slot, &fault)
 }
 
-/// `router:prefix(parts, case_sensitive)`: the number of the prefix and how many segments it has, or `nil` and what is
+/// `router:prefix(parts)`: the number of the prefix and how many segments it has, or `nil` and what is
 /// wrong.
 ///
 /// SAFETY: R2.
 unsafe extern "C-unwind" fn prefix(l: *mut lua_State) -> c_int {
     let cell = of_self(l);
     let parts = text_arg(l, 2, "prefix");
-    let options = options(l, 3);
     let mut fault = Line::new();
-    let number = attempt(l, &mut fault, || cell.insert_prefix(parts, &options));
+    let number = attempt(l, &mut fault, || cell.insert_prefix(parts));
     let pushed = push_outcome(l, number, &fault);
     if let Some(number) = number {
         let count = guard(l, || {
@@ -396,7 +414,7 @@ pub(super) unsafe extern "C-unwind" fn fits(l: *mut lua_State) -> c_int {
     let path = text_arg(l, 2, "path");
     let fits = guard(l, || {
         let cell = RouterCell::new();
-        let inserted = cell.insert(ALL, parts, &Options::default(), 0).is_ok();
+        let inserted = cell.insert(ALL, parts, false, 0).is_ok();
         let mut captures = Captures::new();
         let found = cell.router.borrow().find(Methods::GET, path, &mut captures);
         inserted && matches!(found, Found::Route(_))
