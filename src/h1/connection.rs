@@ -247,9 +247,10 @@ impl Connection {
         }
     }
 
-    /// Enters a sticky end: nothing that was received is looked at again.
+    /// Enters a sticky end: nothing that was received is looked at again, and no stream goes on.
     pub(super) fn end(&mut self, phase: Phase) {
         self.phase = phase;
+        self.answer = Answer::Due;
         self.input.clear();
         (self.head_len, self.body_len, self.request_len) = (0, 0, 0);
         self.closing = true;

@@ -167,6 +167,24 @@ fn an_unfinished_stream_ends_the_connection() {
 }
 
 #[test]
+fn a_stream_that_broke_off_is_never_made_to_look_whole() {
+    for (version, refused) in [("1.1", true), ("1.1", false), ("1.0", true), ("1.0", false)] {
+        let mut connection = live("GET", version, "");
+        connection.respond_stream(DATE, false, &mut Vec::new()).unwrap();
+        connection.stream_chunk(b"part", &mut Vec::new());
+        let mut out = Vec::new();
+        if refused {
+            connection.refuse(Reject::HandlerFailed, DATE, &mut out);
+        } else {
+            connection.end_request();
+        }
+        connection.stream_chunk(b"late", &mut out);
+        connection.stream_end(&mut out);
+        assert_eq!(out, b"", "HTTP/{version}, refused: {refused}");
+    }
+}
+
+#[test]
 fn who_ends_the_connection() {
     // Asked by: client, server, handler. A client that asked for it is not lingered for.
     for (fields, server, handler, closes, lingers) in [
