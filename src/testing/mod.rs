@@ -13,6 +13,7 @@ mod peer;
 mod random;
 pub mod requests;
 mod response;
+pub mod routes;
 pub mod splits;
 mod wire;
 

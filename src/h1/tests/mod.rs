@@ -13,7 +13,6 @@ mod field_rows;
 mod limit_rows;
 mod line_rows;
 mod memory;
-mod operations;
 mod random;
 mod reference;
 mod responses;

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::testing::Random;
 
 /// Inputs made for each target.
-const MADE: usize = 4000;
+const MADE: usize = 2000;
 /// Longest input that is made, in bytes.
 const MADE_BYTES_MAX: usize = 400;
 
@@ -97,7 +97,9 @@ macro_rules! targets {
 
 targets! {
     chunked
+    connection
     head
     json_decode
     json_round_trip
+    routes
 }
