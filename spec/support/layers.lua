@@ -3,8 +3,8 @@
 --
 -- An application is described by a table { items, hooks, errors }. An item is a route { method, path, fns } or a
 -- { path, entries }, where entries are functions and descriptions of routers. A function is described by { id, does }.
--- Patterns are literals and `:name`, compared without case unless a router's `case_sensitive` says otherwise for what is
--- added to it; within this file such a literal is written `=text`.
+-- Patterns are literals and `:name`, compared without case unless a router's `case_sensitive` says otherwise for what
+-- is added to it; within this file such a literal is written `=text`.
 
 local layers = {}
 
