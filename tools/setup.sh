@@ -20,6 +20,15 @@ need_module() {
   missing_packages+=("$2")
 }
 
+# wish_library FILE PACKAGE: a shared library that tests do without; only asked for where apt can install it.
+wish_library() {
+  command -v apt-get >/dev/null 2>&1 || return 0
+  [ "$(id -u)" -eq 0 ] || command -v sudo >/dev/null 2>&1 || return 0
+  case "$(PATH="$PATH:/sbin:/usr/sbin" ldconfig -p 2>/dev/null)" in *"$1 "*) return ;; esac
+  missing_commands+=("$1")
+  missing_packages+=("$2")
+}
+
 need_cargo() {
   if ! command -v cargo >/dev/null 2>&1 && [ -x "$HOME/.cargo/bin/cargo" ]; then
     echo "cargo is in ~/.cargo/bin, which is not in PATH: run  . ~/.cargo/env  and try again." >&2
@@ -64,6 +73,8 @@ case "${1:-}" in
     need_module wsapi.request lua-wsapi
     need_module orbit lua-orbit
     need valgrind valgrind
+    wish_library liblua5.1.so.0 liblua5.1-0
+    wish_library libluajit-5.1.so.2 libluajit-5.1-2
     ;;
   bench)
     need lua5.1 lua5.1

@@ -1,7 +1,8 @@
 /* failing_memory LIBRARY SCRIPT: runs the function that SCRIPT returns again and again, each time with the next
  * allocation of the Lua state failing, until one run has needed none any more. After every failure a run without one
- * has to work, and when the state is closed nothing may be left. Prints what happened; ends with 0 when all held.
- * Lua is loaded from LIBRARY, so that this needs no headers. */
+ * has to work, and when the state is closed nothing may be left. Lua is loaded from LIBRARY, so that this needs no
+ * headers. Prints what happened and ends with 0: all held; 1: something did not; 2: there is no such library; 3: it is
+ * there and lacks something, or the arguments do; 4: it takes no allocator of the host's, as LuaJIT may not. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,10 @@ static void *allocate(void *unused, void *block, size_t old, size_t wanted) {
 
 static void *symbol(void *library, const char *name) {
   void *found = dlsym(library, name);
-  if (found == NULL) exit(2);
+  if (found == NULL) {
+    printf("the library has no %s\n", name);
+    exit(3);
+  }
   return found;
 }
 
@@ -59,11 +63,16 @@ static const char *run(lua_State *l, long fail_at) {
 }
 
 int main(int count, char **arguments) {
-  void *library = count == 3 ? dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL) : NULL;
+  void *library;
   lua_State *l;
   long failures = 0;
   const char *message;
-  if (library == NULL) return 2;
+  if (count != 3) return 3;
+  library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
+  if (library == NULL) {
+    printf("%s\n", dlerror());
+    return 2;
+  }
   *(void **)&new_state = symbol(library, "lua_newstate");
   *(void **)&close_state = symbol(library, "lua_close");
   *(void **)&open_libs = symbol(library, "luaL_openlibs");
@@ -73,7 +82,7 @@ int main(int count, char **arguments) {
   *(void **)&set_top = symbol(library, "lua_settop");
   *(void **)&push_value = symbol(library, "lua_pushvalue");
   l = new_state(allocate, NULL);
-  if (l == NULL) return 2;
+  if (l == NULL) return 4;
   open_libs(l);
   if (load_file(l, arguments[2]) != 0 || pcall(l, 0, 1, 0) != 0) {
     printf("cannot start: %s\n", to_string(l, -1, NULL));
