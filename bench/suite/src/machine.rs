@@ -51,6 +51,71 @@ pub fn facts(variants: &[Variant], reps: usize, frames: f64, capacity: f64) -> O
     Ok(facts)
 }
 
+/// What others did on the machine meanwhile, so that a report says itself how quiet it was.
+pub struct Others {
+    begun: Ticks,
+}
+
+/// Times since the machine was started, in ticks: of all cores, and of this process with the children it has waited for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Ticks {
+    all: u64,
+    busy: u64,
+    stolen: u64,
+    own: u64,
+}
+
+impl Others {
+    pub fn watch() -> Self {
+        Self { begun: Ticks::now() }
+    }
+
+    /// In words; to be asked once all children have ended.
+    pub fn describe(&self) -> String {
+        let (now, begun) = (Ticks::now(), self.begun);
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let one_core = (now.all - begun.all).max(1) as f64 / cores as f64;
+        let others = (now.busy - begun.busy).saturating_sub(now.own - begun.own);
+        let percent = |ticks: u64| ticks as f64 / one_core * 100.0;
+        format!(
+            "{:.0} % of one core was used by others, {:.0} % stolen by the hypervisor",
+            percent(others),
+            percent(now.stolen - begun.stolen)
+        )
+    }
+}
+
+impl Ticks {
+    fn now() -> Self {
+        let read = |path| fs::read_to_string(path).unwrap_or_default();
+        Self::parse(&read("/proc/stat"), &read("/proc/self/stat"))
+    }
+
+    /// From the texts of /proc/stat and /proc/PID/stat, as proc(5) has them.
+    fn parse(system: &str, process: &str) -> Self {
+        // What is no such number, as the -1 of no terminal, keeps its place.
+        let numbers = |text: &str| -> Vec<u64> {
+            let words = text.split_whitespace();
+            words.map(|word| word.parse().unwrap_or_default()).collect()
+        };
+        let cores = numbers(system.lines().next().unwrap_or_default());
+        // cpu user nice system idle iowait irq softirq steal; guest times are in user and nice already.
+        let at = |index: usize| cores.get(index + 1).copied().unwrap_or_default();
+        // The name of the program may have spaces, and ends with the last bracket; utime is the twelfth field after it.
+        let fields = numbers(
+            process
+                .rsplit_once(") ")
+                .map_or("", |(_, rest)| rest.get(2..).unwrap_or_default()),
+        );
+        Self {
+            all: (0..8).map(at).sum(),
+            busy: at(0) + at(1) + at(2) + at(5) + at(6),
+            stolen: at(7),
+            own: fields.iter().skip(10).take(4).sum(),
+        }
+    }
+}
+
 fn commit() -> String {
     let hash = output_of(&["git", "rev-parse", "--short=12", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     let when = output_of(&["git", "show", "-s", "--format=%cs", "HEAD"]).unwrap_or_default();
@@ -94,4 +159,23 @@ fn memory() -> String {
         || "unknown".to_owned(),
         |kib| format!("{:.1} GiB", kib / 1024.0 / 1024.0),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ticks;
+
+    #[test]
+    fn ticks_are_read() {
+        let system = "cpu  10 20 30 1000 5 1 2 7 0 0\ncpu0 5 10 15 500 2 0 1 3 0 0\n";
+        let process = "42 (a b) c) S 1 42 42 0 -1 4194304 100 200 0 0 3 4 50 60 20 0 1 0 12345 1 2";
+        let ticks = Ticks::parse(system, process);
+        let expected = Ticks {
+            all: 1075,
+            busy: 63,
+            stolen: 7,
+            own: 117,
+        };
+        assert_eq!(ticks, expected);
+    }
 }

@@ -60,6 +60,9 @@ pub struct Options {
     /// Measures nothing; makes the report again from results.json.
     #[arg(long)]
     pub report_only: bool,
+    /// What a reader should know of this run: it stands in the report.
+    #[arg(long, value_name = "TEXT")]
+    pub note: Option<String>,
     /// Puts the main table into README.md.
     #[arg(long)]
     pub readme: bool,
@@ -92,13 +95,13 @@ fn main() -> ExitCode {
 
 fn act(options: &Options) -> Outcome<()> {
     let folder = options.folder();
-    let results = if options.report_only {
+    let mut results = if options.report_only {
         Results::read(&folder)?
     } else {
-        let results = run::run(options)?;
-        results.write(&folder)?;
-        results
+        run::run(options)?
     };
+    results.notes.extend(options.note.clone());
+    results.write(&folder)?;
     write_report(&results, &folder)?;
     if options.readme {
         readme::write(&results)?;

@@ -21,7 +21,7 @@ fn figures(results: &Results) -> String {
     };
     format!(
         "\n{}\nMeasured at {} on {}.\n\n",
-        throughput_table(results, &["app", "plain"]),
+        throughput_table(results, &["app", "plain"], true),
         fact("commit"),
         fact("processor")
     )

@@ -68,7 +68,7 @@ fn rate(cell: &Cell) -> f64 {
 
 fn against_plain(results: &Results) -> String {
     let variants = ["app", "plain", "app-tuned", "plain-tuned", "baseline", "baseline-tuned"];
-    let table = throughput_table(results, &variants);
+    let table = throughput_table(results, &variants, false);
     if table.is_empty() {
         return table;
     }
@@ -89,8 +89,9 @@ fn rate_and_load(cell: &Cell) -> String {
     format!("{text} ({} %)", number(cell.median(Sample::busy) * 100.0, 0))
 }
 
-/// Answers per second and longest step, of those `variants` that were measured. README.md has it, too.
-pub fn throughput_table(results: &Results, variants: &[&str]) -> String {
+/// Answers per second and longest step, of those `variants` that were measured; CPU time where it is asked for. README.md
+/// has it, too.
+pub fn throughput_table(results: &Results, variants: &[&str], with_cpu: bool) -> String {
     let measured = |variant: &&&str| results.cells.iter().any(|cell| cell.variant == **variant);
     let variants: Vec<&str> = variants.iter().filter(measured).copied().collect();
     if variants.is_empty() {
@@ -99,6 +100,9 @@ pub fn throughput_table(results: &Results, variants: &[&str]) -> String {
     let mut titles = vec!["scenario".to_owned()];
     for variant in &variants {
         titles.push(format!("{}: answers/s", cell_name(variant)));
+        if with_cpu {
+            titles.push("CPU µs each".to_owned());
+        }
         titles.push("longest step, ms".to_owned());
     }
     let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
@@ -108,6 +112,9 @@ pub fn throughput_table(results: &Results, variants: &[&str]) -> String {
         for variant in &variants {
             let cell = results.cell(scenario, variant);
             row.push(cell.map_or_else(|| "–".to_owned(), rate_and_load));
+            if with_cpu {
+                row.push(maybe(cell.map(|cell| cell.median(|sample| sample.cpu_us)), 1));
+            }
             row.push(
                 cell.filter(|cell| cell.has_steps())
                     .map_or_else(|| "–".to_owned(), longest),
@@ -520,7 +527,7 @@ fn facts(results: &Results) -> String {
     }
     let mut text = format!("## Machine and versions\n\n{}", table.finish());
     if !results.notes.is_empty() {
-        text.push_str("\nLeft out:\n\n");
+        text.push_str("\nNotes:\n\n");
         for note in &results.notes {
             text.push_str(&format!("- {}\n", note.replace('\n', " ")));
         }

@@ -78,6 +78,7 @@ pub fn run(options: &Options) -> Outcome<Results> {
         .sum();
     let runs: usize = pairs.iter().map(|(_, scenario)| reps(scenario, &effort)).sum();
     let bar = bar(steps + runs);
+    let others = machine::Others::watch();
     let cells = measure_cells(&pairs, &effort, &bar, &mut notes)?;
     let step = || bar.inc(1);
     let mut results = Results {
@@ -104,6 +105,7 @@ pub fn run(options: &Options) -> Outcome<Results> {
             .extend(kernels::measure(options.quick, &mut results.notes, step)?);
     }
     bar.finish_and_clear();
+    results.facts.push(("others".to_owned(), others.describe()));
     Ok(results)
 }
 
