@@ -45,7 +45,7 @@ pub fn measure(quick: bool, notes: &mut Vec<String>, mut done: impl FnMut()) -> 
 
 /// The C twin is compiled as releases of C programs are; gives the path of the program.
 fn calibration_in_c() -> Outcome<String> {
-    let program = std::env::temp_dir().join(format!("fastslua-bench-calibration-{}", std::process::id()));
+    let program = Path::new("build/calibration");
     let status = Command::new("cc")
         .args(["-O2", "-o", &program.to_string_lossy(), "bench/micro/calibration.c"])
         .status()?;

@@ -74,7 +74,7 @@ fn start_plainly(words: &[&str]) -> Outcome<Server> {
 fn start_nginx() -> Outcome<Server> {
     let nginx = installed("nginx").ok_or("nginx is not installed")?;
     let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let folder = std::env::temp_dir().join(format!("fastslua-bench-nginx-{}", std::process::id()));
+    let folder = fs::canonicalize("build")?.join("nginx");
     fs::create_dir_all(&folder)?;
     let config = folder.join("nginx.conf");
     fs::write(
