@@ -26,11 +26,11 @@ local function pass_on(app, entry, req, res)
   if entry ~= to then
     to = app._entries[follow(req)] or to
   elseif to then
-    return conclude(req)
+    return conclude(req, res)
   end
   local from = to and first_behind(to, entry.order)
   if not from then
-    return conclude(req)
+    return conclude(req, res)
   end
   enter(req, to.bases[from], to.scopes[from])
   local first, second, third = to.chain(req, res, from)
@@ -62,8 +62,10 @@ function chain.of(app, entry)
         first, second, third = pass_on(app, entry, req, res)
       end
       index = spent
-      if first == true or first == nil and second == nil then
-        return first
+      if first == true then
+        return true
+      elseif first == nil and second == nil then
+        return res.headers_sent or nil
       end
       return settle(res, first, second, third)
     end
@@ -125,8 +127,8 @@ function chain.hook(hook, name)
   end
 end
 
---- Calls the error handlers in turn; each may answer, or hand on the error or another one. Returns the error that is
---- left, for the library to answer where none of them has.
+--- Calls the error handlers in turn; each may answer, or hand on the error or another one by `next`. One that does
+--- neither hands it on. Returns the error that is left, for the library to answer where none of them has.
 function chain.fail(handlers, failure, req, res)
   if not handlers[1] then
     return failure
@@ -137,11 +139,14 @@ function chain.fail(handlers, failure, req, res)
       failure = other
     end
     index = index + 1
-    local handler = handlers[index]
+    local own = index
+    local handler = handlers[own]
     if handler then
       local first, second, third = handler(failure, req, res, next)
       if first ~= nil or second ~= nil then
         return settle(res, first, second, third)
+      elseif index == own and not res.headers_sent then
+        next()
       end
     end
   end

@@ -169,7 +169,7 @@ describe("cors", function()
     end)
     local response = serve.get(server, "/", from("https://a.example"))
     assert.are.same({ 500, "allow-origin=https://a.example; expose-headers=*" }, { response.status, told(response) })
-    assert.are.equal("Origin", response.fields.vary)
+    assert.are.equal("Origin, Accept", response.fields.vary)
   end)
 
   it("tells no more than the server allows: a listed origin may change state", function()

@@ -6,6 +6,7 @@ use super::content;
 use super::origin;
 use super::service::Service;
 use crate::http::accept::{self, Dimension};
+use crate::http::vary;
 use crate::json::{InvalidUtf8, write_string};
 use crate::server::{Payload, RequestId};
 
@@ -51,6 +52,11 @@ pub(super) fn send(service: &mut Service, id: RequestId, refusal: Refusal<'_>) {
         let _ = response.set_status(refusal.status);
         if !body.is_empty() {
             let _ = response.set_content_type(if json { content::JSON } else { content::TEXT });
+            // A cache may keep a 404 or a 410 (RFC 9110 section 15.1), and has to know what chose its form.
+            let mut names = Vec::new();
+            if vary::merge(response.get_all(b"vary"), [&b"Accept"[..]].into_iter(), &mut names) {
+                let _ = response.set(b"Vary", &names);
+            }
         }
     }
     let _ = service.server.respond(id, Payload::Bytes(&body));

@@ -9,7 +9,7 @@ use super::handle::{self, Handle};
 use super::params;
 use super::router::{Home, RouterCell};
 use super::stack::number_arg;
-use super::state::Tag;
+use super::state::{Tag, userdata_at};
 use crate::routing::Found;
 use mlua::ffi::*;
 use std::os::raw::c_int;
@@ -62,12 +62,15 @@ pub(super) unsafe extern "C-unwind" fn follow(l: *mut lua_State) -> c_int {
     1
 }
 
-/// `conclude(req)`: the answer to a request that no route has taken, unless somebody has answered: true.
+/// `conclude(req, res)`: the answer to a request that no route has taken, unless somebody has answered: true.
 ///
-/// SAFETY: R2.
+/// SAFETY: R2; R4: the response lies at index 2 of the frame.
 pub(super) unsafe extern "C-unwind" fn conclude(l: *mut lua_State) -> c_int {
     let (handle, _) = of_self(l);
     guard(l, || dispatch::conclude(handle.cell(), handle.id));
+    if let Some(response) = userdata_at::<Handle>(l, 2, Tag::response()) {
+        (*response).sent.set(true);
+    }
     lua_pushboolean(l, 1);
     1
 }
