@@ -74,6 +74,18 @@ describe("the origin of a request", function()
       SAME_IN_RFC_7239 .. "X-Forwarded-For: 6.6.6.6\r\n",
       BELIEVED,
     },
+    {
+      "has no scheme that nobody comes by, and no host that is none",
+      { trusted_proxies = { "loopback" } },
+      'X-Forwarded-Proto: javascript\r\nX-Forwarded-Host: evil.example/x"y\r\n',
+      PLAIN,
+    },
+    {
+      "has none of those from Forwarded either",
+      { trusted_proxies = { "loopback" }, proxy_header = "forwarded" },
+      'Forwarded: proto=javascript;host="evil.example/x y"\r\n',
+      PLAIN,
+    },
     { "survives nonsense", { trusted_proxies = { "loopback" } }, "X-Forwarded-For: junk,, \r\n", PLAIN },
   }) do
     it(row[1], function()

@@ -1,5 +1,6 @@
 -- The request: every field and method, lazily, once, and not after its end.
 
+local fastslua = require("fastslua")
 local live = require("spec.support.live")
 local serve = require("spec.support.serve")
 
@@ -117,6 +118,36 @@ describe("a request", function()
     end)
     assert.is_false(fine)
     assert.is_truthy(message:find("fields of req have names", 1, true), message)
+  end)
+
+  it("is refused when it is read and is not UTF-8", function()
+    local app = fastslua.app()
+    app:get("/units/:id", function(req, res)
+      res:json({ id = req.params.id })
+    end)
+    app:get("/query", function(req, res)
+      res:json({ a = req.query.a })
+    end)
+    app:get("/all", function(req, res)
+      res:json(req:query_all("a"))
+    end)
+    app:post("/form", function(req, res)
+      res:json(req:form())
+    end)
+    app:get("/unread/:id", function(req)
+      return req.raw_path .. req.query_string
+    end)
+    local client = fastslua.test(app)
+    for _, path in ipairs({ "/units/%ff", "/units/%C3", "/query?a=%ff", "/query?%ff=a", "/all?a=x&a=%E2%82" }) do
+      local response = client:get(path)
+      assert.are.equal(400, response.status, path)
+      assert.is_truthy(response.body:find("is not UTF-8", 1, true))
+      assert.is_nil(response.error)
+    end
+    assert.are.equal("/unread/%ff%ff", client:get("/unread/%ff?%ff").body)
+    assert.are.equal("é", client:get("/units/%C3%A9"):json().id)
+    local kind = { ["Content-Type"] = "application/x-www-form-urlencoded" }
+    assert.are.equal(400, client:post("/form", { body = "a=%ff", headers = kind }).status)
   end)
 
   it("is refused when a percent sequence is malformed", function()

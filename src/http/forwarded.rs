@@ -102,7 +102,7 @@ fn network(item: &str) -> Option<Network> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin<'a> {
     pub address: IpAddr,
-    /// `http`, `https` or what the proxy says, when it says something.
+    /// `http` or `https`, when the proxy says so.
     pub scheme: Option<&'a [u8]>,
     /// The authority that the client asked for, when the proxy tells it.
     pub host: Option<&'a [u8]>,
@@ -136,9 +136,21 @@ pub fn x_forwarded<'a>(
     }
     Origin {
         address,
-        scheme: last(schemes),
-        host: last(hosts),
+        scheme: last(schemes).and_then(scheme),
+        host: last(hosts).and_then(host),
     }
+}
+
+/// A scheme that a request can have come by: a proxy may hand on what a client wrote.
+fn scheme(text: &[u8]) -> Option<&[u8]> {
+    let known = text.eq_ignore_ascii_case(b"http") || text.eq_ignore_ascii_case(b"https");
+    known.then_some(text)
+}
+
+/// What can be an authority: the characters of a host and a port (RFC 3986 section 3.2), and no others.
+fn host(text: &[u8]) -> Option<&[u8]> {
+    let sound = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~%!$&'()*+,;=:[]".contains(byte);
+    (!text.is_empty() && text.iter().all(sound)).then_some(text)
 }
 
 fn last(field: &[u8]) -> Option<&[u8]> {
@@ -169,8 +181,8 @@ pub fn forwarded<'a>(trusted: &TrustedProxies, peer: IpAddr, field: &'a [u8]) ->
                 .find(|(found, _)| found.eq_ignore_ascii_case(name))
                 .map(|(_, value)| bare(value))
         };
-        origin.scheme = value(b"proto").or(origin.scheme);
-        origin.host = value(b"host").or(origin.host);
+        origin.scheme = value(b"proto").and_then(scheme).or(origin.scheme);
+        origin.host = value(b"host").and_then(host).or(origin.host);
         match value(b"for").and_then(node) {
             Some(address) => origin.address = address,
             None => break,

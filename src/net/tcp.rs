@@ -13,8 +13,12 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use super::{LISTENER, Network, Ready, Stream};
 
-/// Reports taken from the system in one poll. What does not fit stays with the system and comes with the next poll.
+/// Reports taken from the system with one call.
 const EVENTS_PER_POLL: usize = 1024;
+
+/// Calls in one poll. Whoever is overdue is judged by what was reported, so that after a pause of the host all reports
+/// have to be seen; what does not fit even so comes with the next poll.
+const POLLS_MAX: usize = 16;
 
 /// A listening TCP socket and the poller of its connections.
 pub struct Tcp {
@@ -71,13 +75,21 @@ impl Network for Tcp {
     const SHORT_READ_DRAINS: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
     fn poll(&mut self, wait: Option<Duration>, ready: &mut Vec<Ready>) -> io::Result<()> {
-        self.poll.poll(&mut self.events, wait)?;
-        ready.extend(self.events.iter().map(|event| Ready {
-            token: event.token().0,
-            readable: event.is_readable(),
-            writable: event.is_writable(),
-            closed: event.is_read_closed() || event.is_write_closed() || event.is_error(),
-        }));
+        let mut wait = wait;
+        for _ in 0..POLLS_MAX {
+            self.poll.poll(&mut self.events, wait)?;
+            let before = ready.len();
+            ready.extend(self.events.iter().map(|event| Ready {
+                token: event.token().0,
+                readable: event.is_readable(),
+                writable: event.is_writable(),
+                closed: event.is_read_closed() || event.is_write_closed() || event.is_error(),
+            }));
+            if ready.len() - before < EVENTS_PER_POLL {
+                break;
+            }
+            wait = Some(Duration::ZERO);
+        }
         Ok(())
     }
 

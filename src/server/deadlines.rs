@@ -127,6 +127,12 @@ impl Deadlines {
         }
     }
 
+    /// All slots that wait for this, the next to expire first.
+    pub(super) fn in_order(&self, wait: Wait) -> impl Iterator<Item = u32> + '_ {
+        let next = move |slot: &u32| Some(self.links[*slot as usize].next).filter(|next| *next != NONE);
+        std::iter::successors(self.oldest(wait), next)
+    }
+
     /// A slot whose time has come at `now`.
     pub(super) fn expired(&self, now: Instant) -> Option<(u32, Wait)> {
         KINDS.into_iter().find_map(|wait| {

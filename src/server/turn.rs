@@ -29,6 +29,8 @@ pub(super) struct TurnState {
     pub(super) visits: usize,
     /// Connections whose answers were kept back in this turn.
     pub(super) batched: usize,
+    /// Connections that were reported to have ended their side.
+    leaving: usize,
 }
 
 impl TurnState {
@@ -44,6 +46,7 @@ impl TurnState {
             dispatched: 0,
             visits: 0,
             batched: 0,
+            leaving: 0,
         }
     }
 
@@ -70,6 +73,9 @@ impl TurnState {
         self.visits == 0 || (self.has_time() && self.io_left > 0 && self.dispatches_left > 0)
     }
 }
+
+/// Silent connections that are looked at for one to evict: those in the queue have just been heard of.
+const EVICTION_LOOKS: usize = 64;
 
 /// After the system failed to accept (out of descriptors, say), it is asked again this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -155,6 +161,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             peer.readable |= event.readable || event.closed;
             peer.writable |= event.writable;
             peer.closed |= event.closed;
+            self.turn.leaving += usize::from(event.closed);
             // While an answer waits to be sent nothing is received: then only room to send is work.
             let has_work = if peer.out.is_empty() {
                 peer.readable
@@ -187,6 +194,10 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         }
         self.accept_after = None;
         while self.listener_ready && left > 0 {
+            // Who leaves in this turn makes room for who comes in the next.
+            if self.turn.leaving > 0 && self.is_full() {
+                return;
+            }
             left -= 1;
             match self.network.accept() {
                 Ok((stream, address)) => self.admit(stream, address),
@@ -213,7 +224,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
         self.stats.accepted += 1;
         let per_address = self.config.max_connections_per_address;
         let crowded = per_address > 0 && self.per_address.get(&address.ip()).is_some_and(|n| *n >= per_address);
-        let full = !crowded && self.slots.len() - self.lingering >= self.config.max_connections && !self.evict();
+        let full = !crowded && self.is_full() && !self.evict();
         if per_address > 0 {
             *self.per_address.entry(address.ip()).or_insert(0) += 1;
         }
@@ -233,18 +244,18 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
 
     /// Ends the oldest connection that has never sent anything; false when there is none.
     fn evict(&mut self) -> bool {
-        let Some(key) = self
-            .deadlines
-            .oldest(Wait::Silent)
-            .and_then(|slot| self.slots.key(slot))
-        else {
+        let is_silent = |key: &Key| self.slots.get(*key).is_some_and(|peer| !peer.queued);
+        let silent = self.deadlines.in_order(Wait::Silent).take(EVICTION_LOOKS);
+        let Some(key) = silent.filter_map(|slot| self.slots.key(slot)).find(is_silent) else {
             return false;
         };
-        if self.slots.get(key).is_none_or(|peer| peer.queued) {
-            return false;
-        }
         self.end(key, End::Evicted);
         true
+    }
+
+    /// Whether there is no place for a connection.
+    fn is_full(&self) -> bool {
+        self.slots.len() - self.lingering >= self.config.max_connections
     }
 
     fn send_kept_back(&mut self, clock: &impl Clock) {

@@ -214,6 +214,43 @@ fn a_host_that_stands_still_costs_nobody_a_request_that_was_sent_in_time() {
 }
 
 #[test]
+fn who_leaves_makes_room_for_who_comes_with_it() {
+    let config = Config {
+        max_connections: 1,
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, Faults::none());
+    for _ in 0..3 {
+        let peer = stage.connect(1000);
+        peer.send(GET, Duration::ZERO);
+        let (responses, _) = stage.turns(3, &peer, answer);
+        assert_eq!(responses.iter().map(|r| r.status).collect::<Vec<_>>(), [200]);
+        // Its end and the next connection are seen by the same turn.
+        peer.end(Duration::ZERO);
+    }
+    assert_eq!(stage.server.stats().ended_by(End::Full), 0);
+}
+
+#[test]
+fn a_silent_connection_is_evicted_though_older_ones_have_just_spoken() {
+    let config = Config {
+        max_connections: 3,
+        ..Config::default()
+    };
+    let mut stage = Stage::new(config, Faults::none());
+    let peers: Vec<Peer> = (0..3).map(|_| stage.connect(1000)).collect();
+    stage.turn(answer);
+    peers[0].send(&GET[..4], Duration::ZERO);
+    let newcomer = stage.connect(1000);
+    newcomer.send(GET, Duration::ZERO);
+    let (responses, _) = stage.turns(2, &newcomer, answer);
+    assert_eq!(responses.iter().map(|r| r.status).collect::<Vec<_>>(), [200]);
+    let states: Vec<PeerState> = peers.iter().map(Peer::state).collect();
+    assert_ne!(states[1], PeerState::Open);
+    assert_eq!((states[0], states[2]), (PeerState::Open, PeerState::Open));
+}
+
+#[test]
 fn budgets_of_one_byte_are_slow_and_never_stuck() {
     let config = Config {
         max_io_bytes_per_step: 1,

@@ -1,9 +1,10 @@
 //! Path parameters as Lua values: those of the route, and those of a prefix that middleware stands under.
 
-use super::guard::guard;
+use super::guard::{guard, line};
 use super::handle::{self, Handle, Table};
+use super::report::raise_client_error;
 use super::router::RouterCell;
-use super::stack::push_bytes;
+use super::stack::{push_bytes, string_at};
 use crate::routing::{Captures, Kind, Param, RouteId};
 use crate::server::Request;
 use mlua::ffi::*;
@@ -122,12 +123,27 @@ unsafe fn add(
         })
     };
     if valued {
+        must_be_text(l);
         lua_rawset(l, table);
     } else {
         // A finalizer has closed the server.
         lua_settop(l, table);
     }
     true
+}
+
+/// Raises 400 when the string on top is not UTF-8. Whoever hands on what a client sent, as JSON say, need not expect that
+/// it cannot be; what was sent stays in `req.target`.
+///
+/// SAFETY: R1: the string lies on the stack, and nothing else is alive.
+pub(super) unsafe fn must_be_text(l: *mut lua_State) {
+    if string_at(l, -1).is_some_and(|text| !text.is_ascii() && std::str::from_utf8(text).is_err()) {
+        raise_client_error(
+            l,
+            400,
+            &line!("A part of the request that was percent-encoded is not UTF-8."),
+        );
+    }
 }
 
 /// Forgets the table, so that it is made anew when it is read next.

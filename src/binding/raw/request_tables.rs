@@ -5,6 +5,7 @@
 
 use super::guard::guard;
 use super::handle::{self, Handle, Table};
+use super::params::must_be_text;
 use super::request::{HEADERS_METATABLE, must_live, of_self, push_text, query_of, with};
 use super::stack::{push_bytes, push_literal, string_at, text_arg};
 use crate::http::urlencoded::{pair, pieces};
@@ -70,7 +71,7 @@ unsafe fn each_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_Sta
     }
 }
 
-/// Pushes the decoded name or value of a piece.
+/// Pushes the decoded name or value of a piece; raises 400 when it is not UTF-8.
 ///
 /// SAFETY: R2, R3.
 unsafe fn push_pair_part(l: *mut lua_State, piece: &[u8], value: bool) {
@@ -78,6 +79,7 @@ unsafe fn push_pair_part(l: *mut lua_State, piece: &[u8], value: bool) {
         let (name, of_name) = pair(piece);
         emit(if value { &of_name } else { &name });
     });
+    must_be_text(l);
 }
 
 /// The table of fields: names in lower case, repeats joined. Its metatable finds names in any case.
