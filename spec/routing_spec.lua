@@ -88,14 +88,16 @@ describe("a pattern", function()
     end)
   end
 
-  it("gives parameters as the bytes they stand for", function()
+  it("gives parameters as the characters they stand for, and refuses what is none", function()
     local seen
     local app = fastslua.app():get("/:a", function(req)
       seen = req.params.a
       return "ok"
     end)
-    fastslua.test(app):get("/%00%FF%2F%25")
-    assert.are.equal("\0\255/%", seen)
+    local client = fastslua.test(app)
+    client:get("/%00%C3%BF%2F%25")
+    assert.are.equal("\0ÿ/%", seen)
+    assert.are.equal(400, client:get("/%00%FF").status)
   end)
 
   it("is refused a request with a malformed percent sequence", function()

@@ -77,7 +77,9 @@ describe("a traceback", function()
     local function overflow()
       return 1 + overflow()
     end
-    assert.is_truthy(heard(overflow):find("stack traceback:\n", 1, true))
+    -- LuaJIT has room for a traceback then, or has not.
+    local told = heard(overflow)
+    assert.is_truthy(told:find("stack overflow", 1, true), told)
     local odd = {
       ["line\nbreak"] = function()
         error("odd")

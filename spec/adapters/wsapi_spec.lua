@@ -422,6 +422,12 @@ describe("a WSAPI application that fails", function()
     assert.are.equal("fine", serve.get(server, "/").body)
   end)
 
+  it("hears of an application that returns nothing", function()
+    local server, failures = mounted("/", function() end)
+    assert.are.equal(500, serve.get(server, "/").status)
+    assert.is_truthy(failures[1].text:find("has returned nothing", 1, true), failures[1].text)
+  end)
+
   it("sends nothing of a body whose iterator fails", function()
     local server, failures = mounted("/", function()
       local first = true

@@ -329,6 +329,9 @@ end
 
 --- Answers with what an application returns.
 local function answer(res, most, status, headers, iterator)
+  if status == nil and headers == nil and iterator == nil then
+    error("the WSAPI application has returned nothing", 0)
+  end
   if headers ~= nil and type(headers) ~= "table" then
     error(("the WSAPI application has returned a %s as headers"):format(type(headers)), 0)
   end
