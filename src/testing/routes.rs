@@ -19,16 +19,23 @@ pub const CONSTRAINTS: &[&str] = &[
     "<alpha>", "<number>", "<uuid>",
 ];
 
+/// The first ones often, so that routes share segments.
 const TEXTS: &[&[u8]] = &[
     b"a",
+    b"a",
+    b"a",
+    b"a",
+    b"a",
     b"b",
+    b"b",
+    b"units",
+    b"units",
     b"A",
     b"ab",
     b"1",
     b"-",
     b".",
     b"a-b",
-    b"units",
     b"Units",
     b"longer-than-eight",
     b"%",
@@ -295,6 +302,10 @@ pub fn read_path(input: &mut Input<'_>, plans: &[&Plan]) -> Vec<u8> {
         for _ in 0..input.below(12) {
             path.extend_from_slice(input.pick(PATH_PIECES));
         }
+    }
+    if input.one_in(4) {
+        let flip = |byte: &mut u8| *byte ^= if byte.is_ascii_alphabetic() { 0x20 } else { 0 };
+        path.iter_mut().for_each(flip);
     }
     if input.one_in(8) {
         let at = input.below(256) % (path.len() + 1);

@@ -233,6 +233,7 @@ impl Checked {
             return;
         };
         self.reader.expect(live.head);
+        says_how_it_goes_on(&self.connection, out);
         let body = vec![b'b'; if live.bodiless() { 0 } else { length }];
         assert_eq!(result, Ok(!body.is_empty()));
         out.extend_from_slice(&body);
@@ -247,6 +248,7 @@ impl Checked {
         assert!(due || out.is_empty());
         if let Some(live) = self.live.as_mut().filter(|_| due) {
             self.reader.expect(live.head);
+            says_how_it_goes_on(&self.connection, out);
             live.answer = Answer::Stream(Vec::new());
         }
     }
@@ -381,6 +383,13 @@ impl Checked {
         let expected: Vec<_> = expected.take(self.seen.len()).collect();
         assert_eq!(self.seen, expected);
     }
+}
+
+/// A head that has just been written says `close` exactly when nothing follows (RFC 9112 section 9.6).
+fn says_how_it_goes_on(connection: &Connection, head: &[u8]) {
+    let option = b"\r\nConnection: close\r\n";
+    let closes = head.windows(option.len()).any(|window| window == option);
+    assert_eq!(closes, !connection.persistent(), "{}", head.escape_ascii());
 }
 
 impl Live {

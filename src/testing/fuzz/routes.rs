@@ -159,7 +159,7 @@ impl Table {
         assert_eq!(found, nothing, "{method} {}", path.escape_ascii());
     }
 
-    /// Each plan as a prefix: it takes what the naive one takes, and covers the routes it says it covers.
+    /// Each plan as a prefix, and its first segments with the other rule of case: it takes what the naive one takes, and covers the routes it says it covers.
     fn prefixes(&mut self, paths: &[Vec<u8>]) {
         let paths = paths.iter().filter(|path| escapes_are_whole(path));
         let takers = |path: &Vec<u8>| {
@@ -169,7 +169,17 @@ impl Table {
                 .collect()
         };
         let paths: Vec<(&Vec<u8>, Vec<bool>)> = paths.map(|path| (path, takers(path))).collect();
-        for (_, plan) in self.routes.iter().filter(|(_, plan)| !plan.rest) {
+        let plans = self.routes.iter().map(|(_, plan)| plan);
+        let prefixes = plans.enumerate().flat_map(|(index, plan)| {
+            let mut own = plan.clone();
+            let mut other = plan.clone();
+            own.rest = false;
+            other.rest = false;
+            other.case_sensitive = !plan.case_sensitive;
+            other.segments.truncate(1 + index % 3);
+            [own, other]
+        });
+        for plan in &prefixes.collect::<Vec<Plan>>() {
             let prefix = Prefix::compile(&plan.pattern(), &options(plan)).expect("a good pattern");
             let cover = |(id, _): &(RouteId, Plan)| self.router.cover(&prefix, *id);
             let covers: Vec<Cover> = self.routes.iter().map(cover).collect();
