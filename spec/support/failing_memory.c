@@ -1,8 +1,10 @@
-/* failing_memory LIBRARY SCRIPT: runs the function that SCRIPT returns again and again, each time with the next
+/* failing_memory LIBRARY SCRIPT [new]: runs the function that SCRIPT returns again and again, each time with the next
  * allocation of the Lua state failing, until one run has needed none any more. After every failure a run without one
  * has to work, and when the state is closed nothing may be left. Lua is loaded from LIBRARY, so that this needs no
  * headers. Prints what happened and ends with 0: all held; 1: something did not; 2: there is no such library; 3: it is
- * there and lacks something, or the arguments do; 4: it takes no allocator of the host's, as LuaJIT may not. */
+ * there and lacks something, or the arguments do; 4: it takes no allocator of the host's, as LuaJIT may not.
+ * With "new", each run begins in a new state, and runs SCRIPT itself: for what happens once in a state. Of its many
+ * allocations only some fail then, the later the fewer; and what Lua itself loses is not looked at. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,12 +64,47 @@ static const char *run(lua_State *l, long fail_at) {
   return to_string(l, -1, NULL) ? to_string(l, -1, NULL) : "(an error object)";
 }
 
+/* One state in which SCRIPT runs once with an allocation that fails, and, if it was reached, once more. 0 when all held. */
+static int run_new(const char *script, long fail_at, int *reached) {
+  lua_State *l = new_state(allocate, NULL);
+  const char *message;
+  if (l == NULL) return 4;
+  open_libs(l);
+  if (load_file(l, script) != 0) return 3;
+  message = run(l, fail_at);
+  *reached = failed;
+  if (message != NULL && strstr(message, "not enough memory") == NULL) {
+    printf("allocation %ld: %s\n", fail_at, message);
+    return 1;
+  }
+  message = *reached ? run(l, -1) : NULL;
+  if (message != NULL) {
+    printf("after allocation %ld: %s\n", fail_at, message);
+    return 1;
+  }
+  close_state(l);
+  return 0;
+}
+
+static int run_all_new(const char *script) {
+  long at, failures = 0;
+  int reached;
+  for (at = 0; at < 1000000; at += 1 + at / 20) {
+    int fault = run_new(script, at, &reached);
+    if (fault != 0) return fault;
+    if (!reached) break;
+    failures++;
+  }
+  printf("%ld allocations failed\n", failures);
+  return 0;
+}
+
 int main(int count, char **arguments) {
   void *library;
   lua_State *l;
   long failures = 0;
   const char *message;
-  if (count != 3) return 3;
+  if (count != 3 && count != 4) return 3;
   library = dlopen(arguments[1], RTLD_NOW | RTLD_GLOBAL);
   if (library == NULL) {
     printf("%s\n", dlerror());
@@ -81,6 +118,7 @@ int main(int count, char **arguments) {
   *(void **)&to_string = symbol(library, "lua_tolstring");
   *(void **)&set_top = symbol(library, "lua_settop");
   *(void **)&push_value = symbol(library, "lua_pushvalue");
+  if (count == 4) return run_all_new(arguments[2]);
   l = new_state(allocate, NULL);
   if (l == NULL) return 4;
   open_libs(l);

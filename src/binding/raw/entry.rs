@@ -25,6 +25,7 @@ pub unsafe extern "C-unwind" fn luaopen_fastslua(l: *mut lua_State) -> c_int {
     if !push_registry(l) {
         state::create(l);
         fill_registry(l);
+        state::enter(l, REGISTRY);
     }
     push_module(l);
     1

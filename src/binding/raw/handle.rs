@@ -86,13 +86,19 @@ pub(super) unsafe fn push_environment(l: *mut lua_State, handle: &Handle) {
 
 /// Pushes the private table of the handle at 1, made when there is none.
 ///
-/// SAFETY: R1: plain data only. R4: the private table holds the server's before it takes its place.
+/// SAFETY: R1: plain data only. R3: making the table may run a finalizer that gives the handle one; from then on nothing
+/// collects. R4: the private table holds the server's before it takes its place.
 pub(super) unsafe fn push_private(l: *mut lua_State, handle: &Handle) {
     if handle.private.get() {
         lua_getfenv(l, 1);
         return;
     }
     lua_createtable(l, 0, 2);
+    if handle.private.get() {
+        lua_getfenv(l, 1);
+        lua_replace(l, -2);
+        return;
+    }
     lua_pushlightuserdata(l, ptr::addr_of!(ANCHOR_KEY).cast_mut().cast());
     lua_getfenv(l, 1);
     lua_rawset(l, -3);

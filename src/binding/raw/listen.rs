@@ -72,10 +72,7 @@ pub(super) unsafe extern "C-unwind" fn within(l: *mut lua_State) -> c_int {
 pub(super) unsafe extern "C-unwind" fn listen_app(l: *mut lua_State) -> c_int {
     lua_settop(l, 2);
     if lua_type(l, 1) != LUA_TTABLE {
-        fail(
-            l,
-            &line!("an application made by fastslua.app() is needed before the colon"),
-        );
+        router::not_an_application(l);
     }
     // Options at 1 and the application at 2, as `start` expects them.
     lua_insert(l, 1);
@@ -96,6 +93,10 @@ unsafe fn serve_app(l: *mut lua_State, reach: Reach) -> c_int {
     dispatch::compile(l);
     push_literal(l, "_chains");
     lua_rawget(l, 2);
+    // It is read raw for every request.
+    if lua_type(l, -1) != LUA_TTABLE {
+        router::not_an_application(l);
+    }
     lua_replace(l, HANDLER);
     start(l, cell, reach)
 }

@@ -7,7 +7,7 @@ use super::guard::guard;
 use super::handle::{self, Handle, Table};
 use super::params::must_be_text;
 use super::request::{HEADERS_METATABLE, must_live, of_self, push_text, query_of, with};
-use super::stack::{push_bytes, push_literal, string_at, text_arg};
+use super::stack::{push_bytes, push_literal, string_at, text_arg, wrong_type};
 use crate::http::urlencoded::{pair, pieces};
 use mlua::ffi::*;
 use std::os::raw::c_int;
@@ -143,8 +143,12 @@ pub(super) unsafe fn push_field_value(l: *mut lua_State, handle: &Handle, at: us
 
 /// `__index` of a table of headers: the name in lower case.
 ///
-/// SAFETY: R3: the name lies in the frame.
+/// SAFETY: R3: the name lies in the frame. A program can get at this function by the metatable, so what is at 1 has to be
+/// looked at.
 pub(super) unsafe extern "C-unwind" fn headers_index(l: *mut lua_State) -> c_int {
+    if lua_type(l, 1) != LUA_TTABLE {
+        wrong_type(l, 1, "headers", "table");
+    }
     let Some(name) = string_at(l, 2) else { return 0 };
     if !name.iter().any(u8::is_ascii_uppercase) {
         return 0;

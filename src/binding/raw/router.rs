@@ -429,9 +429,15 @@ pub(super) unsafe extern "C-unwind" fn fits(l: *mut lua_State) -> c_int {
 pub(super) unsafe fn at(l: *mut lua_State, index: c_int) -> *const RouterCell {
     match userdata_at::<RouterCell>(l, index, Tag::router()) {
         Some(cell) => cell,
-        None => fail(
-            l,
-            &line!("an application made by fastslua.app() is needed before the colon"),
-        ),
+        None => not_an_application(l),
     }
+}
+
+/// SAFETY: R1: nothing is alive here.
+#[cold]
+pub(super) unsafe fn not_an_application(l: *mut lua_State) -> ! {
+    fail(
+        l,
+        &line!("an application made by fastslua.app() is needed before the colon"),
+    )
 }

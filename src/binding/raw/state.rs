@@ -97,7 +97,7 @@ pub(super) unsafe fn push_registry(l: *mut lua_State) -> bool {
     false
 }
 
-/// Makes the state in the table on top, which stays on top, and enters the table into the registry.
+/// Makes the state in the table on top, which stays on top. [`enter`] it when all else is in it.
 ///
 /// SAFETY: R1: `State` is written into Lua's memory before the next call that can raise, and its metatable with `__gc`
 /// follows; an error in between leaks an empty value and frees nothing twice.
@@ -116,6 +116,13 @@ pub(super) unsafe fn create(l: *mut lua_State) {
     set_field(l, metatable, "__gc");
     lua_setmetatable(l, -2);
     lua_rawseti(l, table, 1);
+}
+
+/// Enters the state's table at `table`, which is complete, into the registry: a load that has failed before leaves nothing
+/// that the next one could take for whole.
+///
+/// SAFETY: R1: nothing is alive here.
+pub(super) unsafe fn enter(l: *mut lua_State, table: c_int) {
     lua_pushlightuserdata(l, ptr::addr_of!(REGISTRY_KEY).cast_mut().cast());
     lua_pushvalue(l, table);
     lua_rawset(l, LUA_REGISTRYINDEX);

@@ -14,6 +14,9 @@ use std::os::raw::c_int;
 const INNERMOST: c_int = 12;
 const OUTERMOST: c_int = 10;
 
+/// No more functions than that are counted.
+const LEVELS_MAX: c_int = 1 << 24;
+
 /// So many pieces of the text are on the stack at most: every C function has room for them, even where the stack has
 /// overflowed and more room cannot be asked for.
 const PIECES: c_int = 8;
@@ -49,9 +52,10 @@ pub(super) unsafe fn push(l: *mut lua_State, level: c_int) {
 unsafe fn count_levels(l: *mut lua_State) -> c_int {
     let mut activation = std::mem::zeroed::<lua_Debug>();
     let mut is_there = |level: c_int| lua_getstack(l, level, &mut activation) != 0;
-    // `there` is a level, or there is none; `beyond` is not.
+    // `there` is a level, or there is none; `beyond` is not, or is not asked for: PUC Lua counts tail calls, of which a loop
+    // may have made any number.
     let (mut there, mut beyond) = (0, 1);
-    while is_there(beyond) {
+    while beyond < LEVELS_MAX && is_there(beyond) {
         there = beyond;
         beyond *= 2;
     }
