@@ -32,14 +32,18 @@ fn paths(patterns: &[String], picks: usize) -> Vec<Vec<u8>> {
 }
 
 fn kernel(name: &str, routes: usize, picks: usize) {
-    let patterns = patterns(routes);
+    measure_finding(name, &patterns(routes), picks);
+}
+
+fn measure_finding(name: &str, patterns: &[String], picks: usize) {
     let mut router = Router::new();
-    for pattern in &patterns {
+    for pattern in patterns {
         router
             .insert(Methods::GET, pattern, &Options::default())
             .expect("a good pattern");
     }
-    let paths = paths(&patterns, picks);
+    router.seal();
+    let paths = paths(patterns, picks);
     let mut captures = Captures::new();
     let mut next = (0..picks).cycle();
     measure(name, || {
@@ -72,6 +76,10 @@ fn kernels() {
     kernel("route_match_10", 10, 10);
     kernel("route_match_1000", 1000, 10);
     kernel("route_match_1000_each", 1000, 1000);
+    for count in [10, 1000] {
+        let literal: Vec<String> = (0..count).map(|index| format!("/api/resource{index}/list")).collect();
+        measure_finding(&format!("route_match_literal_{count}"), &literal, 10);
+    }
     let prefix = Prefix::compile("/api", &Options::default()).expect("a good prefix");
     let mut captures = Captures::new();
     measure("route_prefix", || {

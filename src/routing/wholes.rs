@@ -22,6 +22,13 @@ struct Whole {
 pub(super) struct Wholes {
     table: Literals,
     wholes: Vec<Whole>,
+    /// A bit for each length that some path has, the last one for all lengths from 63 on: most paths with parameters are
+    /// told apart by it, without a look at their bytes.
+    lengths: u64,
+}
+
+fn length_bit(path: &[u8]) -> u64 {
+    1 << path.len().min(63)
 }
 
 impl Wholes {
@@ -31,6 +38,9 @@ impl Wholes {
     /// The first routes that take a path; none when nothing is known of it.
     #[inline]
     pub fn entries(&self, path: &[u8]) -> &[Entry] {
+        if self.lengths & length_bit(path) == 0 {
+            return &[];
+        }
         let at = self
             .table
             .find(PARENT, hash(PARENT, path), |at| *self.wholes[at as usize].path == *path);
@@ -39,6 +49,7 @@ impl Wholes {
 
     /// Adds what is known of a path that is not there yet.
     pub fn insert(&mut self, path: Vec<u8>, entries: Vec<Entry>) {
+        self.lengths |= length_bit(&path);
         self.table.insert(PARENT, hash(PARENT, &path), self.wholes.len() as u32);
         self.wholes.push(Whole {
             path: path.into_boxed_slice(),
