@@ -101,6 +101,14 @@ impl Stream for EitherStream {
     }
 
     #[inline]
+    fn send_last(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            EitherStream::Tcp(stream) => stream.send_last(bytes),
+            EitherStream::Memory(stream) => stream.send_last(bytes),
+        }
+    }
+
+    #[inline]
     fn shutdown_write(&mut self) -> io::Result<()> {
         match self {
             EitherStream::Tcp(stream) => stream.shutdown_write(),

@@ -48,6 +48,15 @@ pub trait Stream {
     fn send(&mut self, bytes: &[u8]) -> io::Result<usize>;
     /// Sends a prefix of `first` followed by `second` in one call; either may be empty, not both.
     fn send_two(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize>;
+    /// Sends a prefix of `bytes`, behind which nothing follows: when all of them are taken, our sending side is ended as by
+    /// [`Stream::shutdown_write`], and the end may travel with the last bytes.
+    fn send_last(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let count = self.send(bytes)?;
+        if count == bytes.len() {
+            self.shutdown_write()?;
+        }
+        Ok(count)
+    }
     /// Ends our sending side; the peer still may send (RFC 9112 section 9.6). `NotConnected` when it is gone already.
     fn shutdown_write(&mut self) -> io::Result<()>;
 }

@@ -163,16 +163,30 @@ impl Stream for TcpStream {
         self.0.try_io(|| send_gathered(&self.0, first, second))
     }
 
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    fn send_last(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // MSG_MORE keeps the segment back; the end of our side, which follows at once, sends it, and goes with it.
+        const MSG_MORE: i32 = 0x8000;
+        let count = socket2::SockRef::from(&self.0).send_with_flags(bytes, MSG_NOSIGNAL | MSG_MORE)?;
+        if count == bytes.len() {
+            self.shutdown_write()?;
+        }
+        Ok(count)
+    }
+
     fn shutdown_write(&mut self) -> io::Result<()> {
         self.0.shutdown(Shutdown::Write)
     }
 }
 
+/// A peer that has gone is an error of the call and no signal.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const MSG_NOSIGNAL: i32 = 0x4000;
+
 /// One system call for two pieces. The standard library's `write_vectored` is writev(2), which takes no flags and would
 /// raise `SIGPIPE` when the peer is gone.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn send_gathered(stream: &mio::net::TcpStream, first: &[u8], second: &[u8]) -> io::Result<usize> {
-    const MSG_NOSIGNAL: i32 = 0x4000;
     let pieces = [io::IoSlice::new(first), io::IoSlice::new(second)];
     socket2::SockRef::from(stream).send_vectored_with_flags(&pieces, MSG_NOSIGNAL)
 }

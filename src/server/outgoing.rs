@@ -48,11 +48,13 @@ impl<B: AsRef<[u8]>> Outgoing<B> {
         self.sent == self.bytes.len() && self.held.is_none()
     }
 
-    /// Sends at most `most` bytes with one call. A held body is dropped as soon as its last byte has gone.
-    pub(super) fn send(&mut self, stream: &mut impl Stream, most: usize) -> io::Result<usize> {
+    /// Sends at most `most` bytes with one call. A held body is dropped as soon as its last byte has gone. `last`: nothing
+    /// will follow what is here, and our side may end with it.
+    pub(super) fn send(&mut self, stream: &mut impl Stream, most: usize, last: bool) -> io::Result<usize> {
         let encoded = &self.bytes[self.sent..];
         let encoded = &encoded[..encoded.len().min(most)];
         let taken = match &self.held {
+            None if last && self.sent + encoded.len() == self.bytes.len() => stream.send_last(encoded)?,
             None => stream.send(encoded)?,
             Some(body) => {
                 let rest = &body.as_ref()[self.held_sent..];

@@ -259,7 +259,7 @@ impl<N: Network, B: AsRef<[u8]>> Server<N, B> {
             return Sent::Gone;
         };
         if peer.writable && !peer.out.is_empty() {
-            match peer.out.send(&mut peer.stream, most) {
+            match peer.out.send(&mut peer.stream, most, peer.ending.is_some()) {
                 Ok(count) => {
                     peer.moved += count as u64;
                     self.turn.io_left = self.turn.io_left.saturating_sub(count);

@@ -188,7 +188,7 @@ impl Connection {
     fn send(&mut self, output: &[u8]) {
         let mut sent = 0;
         while sent < output.len() {
-            match self.stream.write(&output[sent..]) {
+            match self.send_once(&output[sent..]) {
                 Ok(count) => sent += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     self.unsent.extend_from_slice(&output[sent..]);
@@ -201,6 +201,20 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// One send. The last one of a connection goes with its end, as in the server that is measured.
+    fn send_once(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(target_os = "linux")]
+        if self.closing {
+            const NOSIGNAL_MORE: i32 = 0x4000 | 0x8000;
+            let count = socket2::SockRef::from(&self.stream).send_with_flags(bytes, NOSIGNAL_MORE)?;
+            if count == bytes.len() {
+                self.stream.shutdown(std::net::Shutdown::Write)?;
+            }
+            return Ok(count);
+        }
+        self.stream.write(bytes)
     }
 
     /// True when nothing is left and receiving may go on.
