@@ -312,6 +312,47 @@ fn covers_are_told_from_patterns() {
     }
 }
 
+#[test]
+fn a_sealed_router_finds_what_it_found_before() {
+    let patterns = [
+        "/b", "/a", "/:x", "/A/", "/*rest", "/a", "/b/c", "/%61", "/", "/b", "/a", "/a", "/a",
+    ];
+    let methods = [Methods::POST, Methods::GET, Methods::ALL];
+    let paths = [
+        "/", "", "/a", "/A", "/a/", "/A/", "/b", "/b/c", "/b/c/", "/c", "/%61", "/%6", "*",
+    ];
+    let mut router = Router::new();
+    for (index, pattern) in patterns.iter().enumerate() {
+        let options = Options {
+            strict: index % 5 == 3,
+            ..LOOSE
+        };
+        router.insert(methods[index % 3], pattern, &options).expect(pattern);
+    }
+    let mut captures = Captures::new();
+    let mut all = |router: &Router| {
+        let mut found = Vec::new();
+        for path in paths {
+            for method in [Methods::GET, Methods::POST, Methods::HEAD, Methods::DELETE] {
+                for after in router.routes().iter().map(|id| id.place()).chain([Place::START]) {
+                    let route = router.find_after(after, method, path.as_bytes(), &mut captures);
+                    found.push((route, captures.values().to_vec()));
+                }
+            }
+        }
+        found
+    };
+    let before = all(&router);
+    router.seal();
+    assert_eq!(all(&router), before);
+    let gone = router.routes()[1];
+    assert!(router.remove(gone));
+    let unsealed = all(&router);
+    router.seal();
+    assert_eq!(all(&router), unsealed);
+    assert!(unsealed != before);
+}
+
 fn loose(source: &str) -> Outer<'_> {
     Outer {
         source,
