@@ -21,7 +21,9 @@ local function application()
   end)
   app:use(function(req, res, next)
     res:on_finish(function() end)
-    req.mark = true
+    req.mark = req:accepts("json", "html") or req:is("json")
+    req.seen = { req.cookies, req.headers, req.host, req.remote_address, req:query_all("x"), req:header_all("host") }
+    res:vary("Accept"):links({ next = "/" }):append("X-List", { "a", 1 })
     return next()
   end)
   app:use("/under/:team", router)
@@ -41,7 +43,12 @@ local multipart = '--b\r\nContent-Disposition: form-data; name="a"; filename="f"
 
 for round = 1, 20 do
   local app = application()
-  local client = fastslua.test(app, { trusted_proxies = { "10.0.0.0/8" }, allowed_hosts = { "localhost" } })
+  local client = fastslua.test(app, {
+    trusted_proxies = { "10.0.0.0/8" },
+    allowed_hosts = { "localhost" },
+    access_log = function() end,
+    on_error = function() end,
+  })
   client.server:on("request", function() end):once("disconnect", function() end)
   client:get("/under/red/one?x=1&x=2", { cookies = { a = "b" } })
   client:post("/under/red/form", { form = { a = "%" } })

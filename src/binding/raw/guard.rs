@@ -63,6 +63,18 @@ macro_rules! line {
 }
 pub(super) use line;
 
+/// Hands on a value that is alive where Lua may raise: the compiler sees to it that it has no destructor (R1).
+#[inline]
+pub(super) fn plain<T>(value: T) -> T {
+    const {
+        assert!(
+            !std::mem::needs_drop::<T>(),
+            "a Lua error would jump over its destructor"
+        )
+    };
+    value
+}
+
 /// Runs Rust that may panic. A panic becomes a Lua error.
 ///
 /// SAFETY: R1: when it raises, `run` and everything it owned is gone, `R` has no destructor, and the payload is

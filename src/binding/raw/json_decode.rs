@@ -3,7 +3,7 @@
 //! The text is a Lua string on the stack, so it stays while values are made. Making values allocates, and so may run
 //! finalizers, which may decode themselves: the working memory is only borrowed between two API calls.
 
-use super::guard::{Line, guard};
+use super::guard::{Line, guard, plain};
 use super::stack::{push_bytes, string_at};
 use super::state::{ARRAY, State, current, push_registry};
 use crate::json::{DecodeOptions, InvalidUtf8, Reader, Token};
@@ -62,7 +62,7 @@ pub(super) unsafe fn push_value(l: *mut lua_State, index: c_int, manner: Manner,
         depth_max: manner.depth_max as u32,
         invalid_utf8: manner.invalid_utf8,
     };
-    let mut reader = Reader::new(text, options);
+    let mut reader = plain(Reader::new(text, options));
     // How many elements each open array has; `OBJECT` for an object.
     let mut counts = [0usize; DEPTH_MAX + 1];
     let mut depth = 0;

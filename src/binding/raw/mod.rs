@@ -12,7 +12,8 @@
 //!   into Rust memory and no borrow of a cell lives across an allocating call: bytes are first copied to the frame or
 //!   to memory that Lua owns and the frame anchors ([`stack::push_bytes`]).
 //! - R4. A pointer into a userdata is valid while the userdata is reachable. Every request and response handle has, as
-//!   its environment, a table that holds the server's userdata. Only the debug library could cut that.
+//!   its environment, a table that holds the server's userdata. Only the debug library could cut that, or call what is
+//!   not meant for a program; what a program can get at without it, by a metatable too, looks at its arguments.
 
 // Each function here is one sequence of API calls: a block inside each would only repeat what its SAFETY comment says.
 #![allow(unsafe_op_in_unsafe_fn)]

@@ -4,7 +4,7 @@
 //! unless the handler catches it the client gets it as answer. Bodies are read from Lua strings on the stack, never
 //! from the connection's buffer while anything is allocated.
 
-use super::guard::{Line, fail, guard, line};
+use super::guard::{Line, fail, guard, line, plain};
 use super::handle::{self, Handle, Table};
 use super::json_decode;
 use super::report::raise_client_error;
@@ -292,7 +292,7 @@ unsafe fn push_part(l: *mut lua_State, part: &Part<'_>) {
     set_field(l, table, "body");
     lua_createtable(l, 0, 2);
     let headers = lua_gettop(l);
-    for (name, value) in part.fields() {
+    for (name, value) in plain(part.fields()) {
         push_bytes(l, |emit| emit(&name.to_ascii_lowercase()));
         push_slice(l, value);
         lua_rawset(l, headers);

@@ -1,7 +1,7 @@
 //! `req.cookies` and `req:cookie(name)`: the cookies of a request, read when they are asked for. A malformed `Cookie`
 //! header is 400 then, and only then.
 
-use super::guard::{guard, line};
+use super::guard::{guard, line, plain};
 use super::handle::{self, Handle, Table};
 use super::report::raise_client_error;
 use super::request::{must_live, of_self, with};
@@ -74,7 +74,7 @@ pub(super) unsafe fn push_cookies(l: *mut lua_State, handle: &Handle) -> bool {
 unsafe fn push_cookies_of(l: *mut lua_State, table: c_int) {
     let field = string_at(l, -1).unwrap_or_default();
     let base = lua_gettop(l);
-    for (name, value) in cookies(field).flatten() {
+    for (name, value) in plain(cookies(field).flatten()) {
         lua_pushlstring_(l, name.as_ptr().cast(), name.len());
         lua_pushvalue(l, -1);
         lua_rawget(l, table);

@@ -3,7 +3,7 @@
 //! A table is made when it is asked for and stays with its handle. One name or value at a time is copied while Lua
 //! stands still.
 
-use super::guard::guard;
+use super::guard::{guard, plain};
 use super::handle::{self, Handle, Table};
 use super::params::must_be_text;
 use super::request::{HEADERS_METATABLE, must_live, of_self, push_text, query_of, with};
@@ -66,7 +66,7 @@ pub(super) unsafe fn push_values(l: *mut lua_State, index: c_int, wanted: &[u8])
 /// SAFETY: R1: slices of a string that stays at `index` have no destructor, and neither has the iterator over them.
 unsafe fn each_piece(l: *mut lua_State, index: c_int, each: impl Fn(*mut lua_State, &[u8])) {
     let text = string_at(l, index).unwrap_or_default();
-    for piece in pieces(text) {
+    for piece in plain(pieces(text)) {
         each(l, piece);
     }
 }

@@ -197,6 +197,8 @@ impl Tag {
 /// where it lies; nothing here can raise (`lua_objlen` is only asked for userdata).
 #[inline]
 pub(super) unsafe fn userdata_at<T>(l: *mut lua_State, index: c_int, tag: Tag) -> Option<*const T> {
+    // Lua aligns userdata for its own largest value.
+    const { assert!(align_of::<T>() <= align_of::<f64>()) };
     let place = lua_touserdata(l, index);
     if place.is_null() || lua_objlen(l, index) != size_of::<T>() {
         return None;
