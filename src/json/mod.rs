@@ -10,8 +10,6 @@
 
 mod encode;
 mod error;
-#[cfg(test)]
-mod kernel_tests;
 mod number;
 mod reader;
 mod string;

@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use super::JsonErrorKind::*;
 use super::*;
+use crate::testing::json::tests::{PIECES, reference};
 
 const REPLACE: DecodeOptions = DecodeOptions {
     depth_max: 128,
@@ -77,19 +78,6 @@ fn build(reader: &mut Reader<'_>, scratch: &mut Vec<u8>, first: Owned) -> Result
         }
         Owned::Key(_) | Owned::Close => panic!("a value is expected"),
     }
-}
-
-/// `serde_json`'s reading, with every number as a double.
-fn reference(text: &[u8]) -> Option<Value> {
-    fn doubles(value: Value) -> Value {
-        match value {
-            Value::Number(number) => number.as_f64().expect("a double").into(),
-            Value::Array(items) => items.into_iter().map(doubles).collect::<Vec<_>>().into(),
-            Value::Object(members) => Value::Object(members.into_iter().map(|(k, v)| (k, doubles(v))).collect()),
-            other => other,
-        }
-    }
-    serde_json::from_slice(text).ok().map(doubles)
 }
 
 #[test]
@@ -393,42 +381,6 @@ fn strings_are_escaped_and_refused() {
 
 /// Text that is nearly JSON: whole pieces of the grammar in any order.
 fn nearly_json() -> impl Strategy<Value = Vec<u8>> {
-    const PIECES: &[&str] = &[
-        "{",
-        "}",
-        "[",
-        "]",
-        ",",
-        ":",
-        "\"",
-        "\\",
-        "\\u00e9",
-        "\\ud83d",
-        "\\ude00",
-        "\\n",
-        "0",
-        "1",
-        "-",
-        ".",
-        "e",
-        "E+",
-        "9",
-        "12345",
-        "true",
-        "null",
-        "false",
-        " ",
-        "\n",
-        "\"a\"",
-        "\"k\":",
-        "[1]",
-        "{}",
-        "\u{e9}",
-        "\u{1f600}",
-        "\t",
-        "x",
-        "\u{1}",
-    ];
     let piece = prop_oneof![
         20 => proptest::sample::select(PIECES).prop_map(|piece| piece.as_bytes().to_vec()),
         1 => proptest::collection::vec(any::<u8>(), 1),

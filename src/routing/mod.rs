@@ -21,8 +21,6 @@
 
 mod captures;
 mod constraint;
-#[cfg(test)]
-mod kernel_tests;
 mod literals;
 mod method;
 mod parser;

@@ -222,7 +222,7 @@ impl Naive<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
     use super::{Value, read};
@@ -240,7 +240,7 @@ mod tests {
     }
 
     /// What `serde_json` reads, its integers as doubles.
-    fn reference(text: &[u8]) -> Option<serde_json::Value> {
+    pub(crate) fn reference(text: &[u8]) -> Option<serde_json::Value> {
         fn doubles(value: serde_json::Value) -> serde_json::Value {
             match value {
                 serde_json::Value::Number(number) => number.as_f64().expect("a double").into(),
@@ -255,7 +255,8 @@ mod tests {
         serde_json::from_slice(text).ok().map(doubles)
     }
 
-    const PIECES: &[&str] = &[
+    /// Pieces of the grammar; in any order they are text that is nearly JSON.
+    pub(crate) const PIECES: &[&str] = &[
         "{",
         "}",
         "[",
@@ -275,6 +276,7 @@ mod tests {
         "e",
         "E+",
         "9",
+        "12345",
         "true",
         "null",
         "false",
@@ -282,10 +284,12 @@ mod tests {
         "\n",
         "\"a\"",
         "\"a\":",
+        "\"k\":",
         "{\"a\":1}",
         "[1]",
         "{}",
         "\u{e9}",
+        "\u{1f600}",
         "\t",
         "x",
         "\u{1}",

@@ -166,7 +166,7 @@ pub(super) unsafe fn keep(l: *mut lua_State, handle: &Handle, name_at: c_int) {
 ///
 /// SAFETY: R1: plain data only; raw, so no metamethod runs.
 #[inline]
-pub(super) unsafe fn push_own(l: *mut lua_State, handle: &Handle) -> bool {
+unsafe fn push_own(l: *mut lua_State, handle: &Handle) -> bool {
     if !handle.private.get() || lua_type(l, 2) != LUA_TSTRING {
         return false;
     }
@@ -178,6 +178,20 @@ pub(super) unsafe fn push_own(l: *mut lua_State, handle: &Handle) -> bool {
         return false;
     }
     true
+}
+
+/// What the name at 2 is on the handle at 1, by its table of members at `members`: the number of a field; or nothing, and
+/// what a script has put there, a method or nil is pushed.
+///
+/// SAFETY: R1: plain data only; raw, so no metamethod runs.
+#[inline]
+pub(super) unsafe fn member(l: *mut lua_State, handle: &Handle, members: c_int) -> Option<usize> {
+    if push_own(l, handle) {
+        return None;
+    }
+    lua_pushvalue(l, 2);
+    lua_rawget(l, members);
+    (lua_type(l, -1) == LUA_TNUMBER).then(|| lua_tonumber(l, -1) as usize)
 }
 
 /// Stores a script's own value: the body of both `__newindex`.

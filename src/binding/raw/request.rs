@@ -117,15 +117,9 @@ pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
 /// SAFETY: R1: plain data only.
 pub(super) unsafe extern "C-unwind" fn index(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
-    if handle::push_own(l, handle) {
+    let Some(number) = handle::member(l, handle, MEMBERS) else {
         return 1;
-    }
-    lua_pushvalue(l, 2);
-    lua_rawget(l, MEMBERS);
-    if lua_type(l, -1) != LUA_TNUMBER {
-        return 1;
-    }
-    let number = lua_tonumber(l, -1) as usize;
+    };
     lua_settop(l, 2);
     let (name, field) = FIELDS[number];
     if !push_field(l, handle, field) {

@@ -59,15 +59,10 @@ pub(super) unsafe fn of_self<'a>(l: *mut lua_State) -> &'a Handle {
 /// SAFETY: R1, R2.
 pub(super) unsafe extern "C-unwind" fn index(l: *mut lua_State) -> c_int {
     let handle = of_self(l);
-    if handle::push_own(l, handle) {
+    let Some(number) = handle::member(l, handle, MEMBERS) else {
         return 1;
-    }
-    lua_pushvalue(l, 2);
-    lua_rawget(l, MEMBERS);
-    if lua_type(l, -1) != LUA_TNUMBER {
-        return 1;
-    }
-    match FIELDS[lua_tonumber(l, -1) as usize] {
+    };
+    match FIELDS[number] {
         "headers_sent" => lua_pushboolean(l, c_int::from(handle.sent.get())),
         "is_closed" => {
             let live = guard(l, || {

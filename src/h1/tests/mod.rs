@@ -4,7 +4,6 @@
 //! says about the connection; then how it ended: `open` (nothing buffered), `waits` (something buffered), `closed`, or
 //! the refusal's status and reason. Every row is run at every cut.
 
-mod bench;
 mod body_rows;
 mod connection_rows;
 mod docs;
